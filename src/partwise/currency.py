@@ -54,5 +54,7 @@ class State(NamedTuple):
     H: Array  # (k, m)
     loss: float = float("nan")  # of (Wt, H): the data's part of the objective, ½‖X − WH‖² or the divergence
     penalty: float = 0.0  # of (Wt, H): the rest of the objective
-    violation: float = float("nan")  # projected gradient met on the way here (‖·‖₁ over both factors); NaN: not measured
+    violation: float = float(
+        "nan"
+    )  # projected gradient met on the way here (‖·‖₁ over both factors); NaN: not measured
     memory: Memory = {}  # noqa: RUF012  (a NamedTuple's default; never written to)

@@ -43,8 +43,13 @@ def column_blocks(start: int, stop: int) -> Iterator[tuple[int, slice, slice]]:
 
 
 def columns(
-    draw: Callable[[np.random.Generator, int], Array], shape: tuple[int, int], seed: int, purpose: Purpose, *,
-    t: int = 0, start: int = 0,
+    draw: Callable[[np.random.Generator, int], Array],
+    shape: tuple[int, int],
+    seed: int,
+    purpose: Purpose,
+    *,
+    t: int = 0,
+    start: int = 0,
 ) -> Array:
     """(k, r): columns start … start + r of the endless random matrix (seed, purpose, t).
 
