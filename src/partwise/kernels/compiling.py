@@ -1,29 +1,23 @@
-"""How kernels are compiled: cached on disk, without fast-math, and with a word to the user the first time."""
+"""How kernels are compiled: cached on disk, without fast-math, and with a word to the user when it takes time."""
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
+from numba.core import event
+
+from partwise.currency import Array
 
 _log = logging.getLogger("partwise")
-_said = False
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first call with the house's flags: no fast-math (no reduction may be reordered), no GIL, zero division as in NumPy."""
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)(function)
-
-    @functools.wraps(function)
-    def call(*args: Any) -> Any:
-        if not compiled.overloads:
-            _announce(compiled)
-        return compiled(*args)
-
-    return call
+    return numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)(function)
 
 
 def inline(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,10 +25,26 @@ def inline(function: Callable[..., Any]) -> Callable[..., Any]:
     return numba.njit(inline="always", error_model="numpy", boundscheck=False)(function)
 
 
-def _announce(compiled: Any) -> None:
-    """Say once a process that the first call takes longer, unless the cache on disk already holds this kernel."""
-    global _said
-    if _said or compiled._cache._load_index():
-        return
-    _said = True
-    _log.warning("partwise: compiling its kernels for this machine; this happens once and takes some seconds.")
+def sealed(array: Array) -> Array:
+    """A read-only view. Numba compiles anew for every combination of writable and read-only arguments; so there is but one."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+class _Announcer(event.Listener):
+    """Numba tells of a compilation only when the cache on disk has nothing for these types and this machine."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        ours = event.data["dispatcher"].py_func.__module__.startswith("partwise.")
+        if ours and not self.said:
+            self.said = True
+            _log.warning("partwise: compiling its kernels for this machine; this happens once and takes some seconds.")
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", _Announcer())
