@@ -57,4 +57,11 @@ class State(NamedTuple):
     violation: float = float(
         "nan"
     )  # projected gradient met on the way here (‖·‖₁ over both factors); NaN: not measured
+    carry_W: Carry = ()  # what the update of W remembers
+    carry_H: Carry = ()
     memory: Memory = {}  # noqa: RUF012  (a NamedTuple's default; never written to)
+
+    @property
+    def objective(self) -> float:
+        """Loss and penalty together: what the methods make small."""
+        return self.loss + self.penalty

@@ -42,8 +42,11 @@ class Matrix(Protocol):
         """(k, n): F Xᵀ for F (k, m)."""
         ...
 
-    def normal_eq(self, other: Array, F: Array, weights: Array | None = None) -> NormalEq:
-        """The pair for updating F (k, n), the other factor being `other` (k, m) whose columns may be weighted (m,)."""
+    def normal_eq(self, other: Array, F: Array, weights: Array | None = None, gram: Array | None = None) -> NormalEq:
+        """The pair for updating F (k, n), the other factor being `other` (k, m) whose columns may be weighted (m,).
+
+        `gram`, where it is known already, is not made again.
+        """
         ...
 
     def ratio_eq(self, other: Array, F: Array, beta: float, weights: Array | None = None) -> RatioEq:
@@ -58,6 +61,15 @@ class Matrix(Protocol):
         """‖X − WH‖² over what is observed, weighted; `eq`, the pair of H for this Wt, saves a product where it suffices."""
         ...
 
+    @property
+    def traceable(self) -> bool:
+        """Whether the squared error follows from the pair alone (not with missing entries)."""
+        ...
+
+    def mean(self) -> float:
+        """The mean of the observed entries."""
+        ...
+
     def divergence(self, Wt: Array, H: Array, beta: float) -> float:
         """The β-divergence D(X ‖ WH) over what is observed, weighted."""
         ...
@@ -70,8 +82,8 @@ class Matrix(Protocol):
         """Some rows, held in memory."""
         ...
 
-    def sketched(self, sketch: Sketch) -> Array:
-        """(n, d): X S."""
+    def sketched(self, sketch: Sketch, start: int = 0) -> Array:
+        """(n, d): X S[start : start + m]."""
         ...
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from partwise.currency import Array
 from partwise.kernels.compiling import inline, kernel, sealed
-from partwise.kernels.lanes import BYTES, add_multiples, load, positive, scratch, store, subtract, width
+from partwise.kernels.lanes import BYTES, add_multiples, load, positive, prefetch, scratch, store, subtract, width
 from partwise.kernels.threads import spread
 
 TILE = 5  # components whose slopes are gathered together
@@ -48,6 +48,8 @@ def _sweep_strips(F, gram, cross, sweeps, start, stop):
     for column in range(start, stop, lanes):
         for j in range(k):
             store(strip, j * lanes, load(F, j * r + column))
+            prefetch(F, j * r + column + lanes)  # the next strip's: rows too far apart for the processor to guess
+            prefetch(cross, j * r + column + lanes)
         for _ in range(sweeps):
             for j in range(0, k, TILE):
                 _sweep_tile(strip, numbers, inverses, cross, column, j, k, r, lanes)

@@ -47,7 +47,9 @@ class Lanes(types.Type):
 
 
 def _vector(lanes: Any) -> ir.VectorType:
-    return ir.VectorType(ir.FloatType() if lanes.dtype == types.float32 else ir.DoubleType(), 8 * BYTES // lanes.dtype.bitwidth)
+    return ir.VectorType(
+        ir.FloatType() if lanes.dtype == types.float32 else ir.DoubleType(), 8 * BYTES // lanes.dtype.bitwidth
+    )
 
 
 @register_default(Lanes)
@@ -58,7 +60,7 @@ class _LanesModel(models.PrimitiveModel):
 
 def _element(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
     """Pointer to array[at] of a flat array."""
-    return builder.gep(context.make_array(array_type)(context, builder, array).data, [at], inbounds=True)
+    return builder.gep(context.make_array(array_type)(context, builder, array).data, [at])
 
 
 def _broadcast(builder: Any, number: Any, vector: ir.VectorType) -> Any:
@@ -78,6 +80,22 @@ def load(_typing: Any, array: Any, at: Any) -> Any:
         return builder.load(builder.bitcast(pointer, _vector(lanes).as_pointer()), align=array.dtype.bitwidth // 8)
 
     return lanes(array, types.intp), generate
+
+
+@intrinsic
+def prefetch(_typing: Any, array: Any, at: Any) -> Any:
+    """Bring array[at : at + width] into the second-level cache meanwhile; past the end of the array it does nothing."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number, address = ir.IntType(32), ir.IntType(8).as_pointer()
+        shape = ir.FunctionType(ir.VoidType(), [address, number, number, number])
+        hint = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0")
+        start = builder.bitcast(_element(context, builder, array, args[0], args[1]), address)
+        for line in range(0, BYTES, LINE):
+            builder.call(hint, [builder.gep(start, [number(line)]), number(0), number(2), number(1)])  # read, L2, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
 
 
 @intrinsic
@@ -131,7 +149,7 @@ def positive(_typing: Any, lanes: Any) -> Any:
 
 
 @inline
-def scratch(size, dtype):  # noqa: ANN001, ANN201  (compiled: numba infers the types)
+def scratch(size, dtype):
     """(size,) zeros that start a cache line."""
     room = np.zeros(size + LINE, dtype)
     first = (-room.ctypes.data % LINE) // room.itemsize

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import pairwise
 
 from threadpoolctl import ThreadpoolController
 
@@ -48,7 +49,7 @@ def spread(task: Callable[[int, int], None], size: int, grain: int = 256) -> Non
         task(0, size)
         return
     cuts = [min(size, grains * w // workers * grain) for w in range(workers + 1)]
-    pending = [_pool(os.getpid(), workers).submit(task, *cut) for cut in zip(cuts[1:-1], cuts[2:], strict=True)]
+    pending = [_pool(os.getpid(), workers).submit(task, *cut) for cut in pairwise(cuts[1:])]
     task(cuts[0], cuts[1])
     for share in pending:
         share.result()

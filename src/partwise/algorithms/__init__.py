@@ -1,0 +1,1 @@
+"""Named methods: one iteration each, the paper beside the code. The loop is the driver's."""

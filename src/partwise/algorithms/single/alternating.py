@@ -1,0 +1,102 @@
+"""W, then H, then W again: what all least-squares methods on one machine share, reading X once an iteration.
+
+    for each block X_i of rows:   W_i ← update(W_i; HHᵀ, X_i Hᵀ);   (gram, cross) += (W_iᵀ W_i, X_iᵀ W_i)
+    H ← update(H; gram, cross)
+
+The pair for H is complete when the last block has been read, and gives the error of (W, H) without X.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from partwise.currency import Array, Carry, NormalEq, State
+from partwise.kernels.sums import sq64, violation
+from partwise.protocols import Matrix, Update
+
+CHECK_EVERY = 5  # iterations between measurements of the projected gradient: each costs up to a sweep
+
+Move = Callable[[slice, Array, NormalEq], Array]  # (rows, W_i, its pair) → the new W_i
+
+
+@final
+@dataclass(frozen=True)
+class Penalty:
+    """l1 ‖F‖₁ + ½ l2 ‖F‖² of either factor, as the objective has it."""
+
+    l1_W: float = 0.0
+    l2_W: float = 0.0
+    l1_H: float = 0.0
+    l2_H: float = 0.0
+
+    def of(self, Wt: Array, H: Array) -> float:
+        """The penalty of (W, H)."""
+        sums = ((self.l1_W, self.l2_W, Wt), (self.l1_H, self.l2_H, H))
+        return sum(l1 * float(F.sum(dtype=np.float64)) + 0.5 * l2 * sq64(F) for l1, l2, F in sums if l1 or l2)
+
+
+@final
+@dataclass(frozen=True)
+class Alternating:
+    """One update for each factor. With HALS this is Cichocki & Phan 2009, with BPP Kim & Park 2011, and so on."""
+
+    update_W: Update
+    update_H: Update
+    penalty: Penalty = field(default_factory=Penalty)
+    whole_W: bool = False  # the update of W looks at whole components, so W cannot be updated by blocks of rows
+
+    def init(self, X: Matrix, Wt: Array, H: Array) -> State:
+        return start_state(self, X, Wt, H)
+
+    def step(self, X: Matrix, state: State, t: int) -> State:
+        seen = Violation(t)
+        carry_W = tuple(np.empty_like(part) for part in state.carry_W)
+
+        def move(rows: slice, F: Array, eq: NormalEq) -> Array:
+            seen.add(F, eq)
+            moved, kept = self.update_W(F, eq, tuple(part[:, rows] for part in state.carry_W))
+            for whole, part in zip(carry_W, kept, strict=True):
+                whole[:, rows] = part
+            return moved
+
+        Wt, eq = pass_over(X, state.Wt, state.H, move, whole=self.whole_W)
+        seen.add(state.H, eq)
+        H, carry_H = self.update_H(state.H, eq, state.carry_H)
+        loss = 0.5 * X.sq_error(Wt, H, eq)
+        return State(Wt, H, loss, self.penalty.of(Wt, H), seen.total, carry_W, carry_H)
+
+
+def start_state(method: Alternating, X: Matrix, Wt: Array, H: Array) -> State:
+    """The given factors, their loss, and the updates' first memories."""
+    carries: tuple[Carry, Carry] = method.update_W.init(Wt), method.update_H.init(H)
+    return State(Wt, H, 0.5 * X.sq_error(Wt, H), method.penalty.of(Wt, H), float("nan"), *carries)
+
+
+def pass_over(X: Matrix, Wt: Array, H: Array, move: Move, *, whole: bool = False) -> tuple[Array, NormalEq]:
+    """Read X once: every block of W by `move`, and the pair of H for the new W."""
+    new = np.empty_like(Wt)
+    gram = H @ H.T
+    pair: NormalEq | None = None
+    for rows, block in [(slice(None), X)] if whole else X.blocks():
+        F = np.ascontiguousarray(Wt[:, rows])
+        new[:, rows] = moved = move(rows, F, block.normal_eq(H, F, gram=gram))
+        share = block.T.normal_eq(moved, H)
+        pair = share if pair is None else pair.plus(share)
+    assert pair is not None, "a matrix has at least one block"
+    return new, pair
+
+
+class Violation:
+    """‖projected gradient‖₁ over both factors, as met on the way through an iteration; measured now and then."""
+
+    def __init__(self, t: int) -> None:
+        self.total = 0.0 if t % CHECK_EVERY == 1 else float("nan")
+
+    def add(self, F: Array, eq: NormalEq) -> None:
+        """Count a factor before it moves."""
+        if self.total == self.total:  # not NaN: this iteration measures
+            self.total += violation(F, eq.gradient(F))

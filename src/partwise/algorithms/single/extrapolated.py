@@ -1,0 +1,85 @@
+"""Extrapolated alternation (Ang & Gillis 2019), in a form whose reported loss never rises.
+
+Each factor is updated, then pushed on along the way it came:  F^y = [F + β (F − F_before)]₊.  The error of (W^y, H) costs nothing.
+If it fell, the step counts and β grows; if it rose, the step is thrown away, β shrinks, and the next step from the last good
+point is a plain one, which cannot fail. (Ang & Gillis restart from the last *unextrapolated* point, whose error may be higher.)
+
+    here            paper            meaning
+    ahead           β_k              how far to push
+    ahead_most      β̄                what β may grow to; itself grows by `growth_most` up to 1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from partwise.algorithms.single.alternating import Alternating, Violation, pass_over, start_state
+from partwise.currency import Array, NormalEq, State
+from partwise.protocols import Matrix
+
+
+@final
+@dataclass(frozen=True)
+class Extrapolated:
+    """Wraps an alternation whose updates remember nothing."""
+
+    inner: Alternating
+    first: float = 0.5  # β₀
+    growth: float = 1.05  # γ
+    growth_most: float = 1.01  # γ̄
+    shrink: float = 1.5  # η
+
+    def init(self, X: Matrix, Wt: Array, H: Array) -> State:
+        memory = {"Wt_before": Wt, "H_before": H, "H_ahead": H, "ahead": self.first, "ahead_most": 1.0, "plain": 0.0}
+        return start_state(self.inner, X, Wt, H)._replace(memory=memory)
+
+    def step(self, X: Matrix, state: State, t: int) -> State:
+        past = state.memory
+        ahead = 0.0 if past["plain"] else float(past["ahead"])
+        seen = Violation(t)
+        moved_W = np.empty_like(state.Wt)
+
+        def move(rows: slice, F: Array, eq: NormalEq) -> Array:
+            seen.add(F, eq)
+            moved_W[:, rows], _ = self.inner.update_W(F, eq, ())
+            return push(moved_W[:, rows], past["Wt_before"][:, rows], ahead)
+
+        Wt, eq = pass_over(X, state.Wt, past["H_ahead"], move)
+        seen.add(past["H_ahead"], eq)
+        H, _ = self.inner.update_H(past["H_ahead"], eq, ())
+        found = State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), self.inner.penalty.of(Wt, H), seen.total)
+        if found.objective > state.objective and ahead > 0:
+            return self._back(state, seen.total)
+        return self._on(found, moved_W, ahead, past)
+
+    def _on(self, found: State, moved_W: Array, ahead: float, past) -> State:
+        """The step counts."""
+        H_ahead = push(found.H, past["H_before"], ahead)
+        most = min(1.0, self.growth_most * past["ahead_most"])
+        memory = {
+            "Wt_before": moved_W, "H_before": found.H, "H_ahead": H_ahead,
+            "ahead": min(most, self.growth * past["ahead"]), "ahead_most": most, "plain": 0.0,
+        }  # fmt: skip
+        return found._replace(memory=memory)
+
+    def _back(self, state: State, violation: float) -> State:
+        """The step does not count: the last good point, and a plain step from there."""
+        past = state.memory
+        memory = {
+            "Wt_before": state.Wt, "H_before": state.H, "H_ahead": state.H,
+            "ahead": past["ahead"] / self.shrink, "ahead_most": past["ahead"], "plain": 1.0,
+        }  # fmt: skip
+        return state._replace(memory=memory, violation=violation)
+
+
+def push(F: Array, before: Array, ahead: float) -> Array:
+    """[F + ahead (F − before)]₊"""
+    if ahead == 0:
+        return F
+    pushed = F - before
+    pushed *= F.dtype.type(ahead)
+    pushed += F
+    return np.maximum(pushed, 0, out=pushed)

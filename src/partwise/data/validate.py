@@ -1,0 +1,231 @@
+"""The door: what comes in is checked here, once, and is trusted from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from partwise.currency import Array
+from partwise.data.dense import Dense, row_slices
+from partwise.data.entries import Entries
+from partwise.data.masked import MaskedDense, MaskedSparse
+from partwise.data.sparse import Sparse
+from partwise.data.streamed import Streamed
+from partwise.data.weighted import Weighted
+from partwise.errors import DataError, OptionError
+
+Missing = Literal["error", "nan", "zero"]
+Negative = Literal["error", "clip"]
+
+
+def as_matrix(
+    X: Any,
+    *,
+    missing: Missing = "error",
+    mask: Any = None,
+    sample_weight: Any = None,
+    negative: Negative = "error",
+    dtype: Any = None,
+) -> Entries:
+    """Check X (n, m) and hold it as a `Matrix`, without copying it where its dtype is float32 or float64 already.
+
+    missing : "error", or "nan" (NaN marks what was not observed), or "zero" (zeros and what is not stored were not observed).
+    mask : (n, m) of bool, True where X was observed; elsewhere X is not looked at.
+    sample_weight : (n,), nonnegative.
+    negative : "error", or "clip" (negative entries become zero, in a copy).
+    """
+    _check_options(missing, negative)
+    if sp.issparse(X):
+        entries = _sparse(X, missing, mask, negative, dtype)
+    elif isinstance(X, np.ndarray) or not hasattr(X, "__getitem__") or not hasattr(X, "dtype"):
+        entries = _dense(np.asarray(X), missing, mask, negative, dtype)
+    else:
+        entries = _streamed(X, missing, mask, negative, dtype)
+    return entries if sample_weight is None else Weighted(entries, _weights(sample_weight, entries))
+
+
+def _check_options(missing: str, negative: str) -> None:
+    if missing not in ("error", "nan", "zero"):
+        raise OptionError(f"missing={missing!r} is not known; expected 'error', 'nan' or 'zero'.")
+    if negative not in ("error", "clip"):
+        raise OptionError(f"negative={negative!r} is not known; expected 'error' or 'clip'.")
+
+
+def working_dtype(given: np.dtype[Any], asked: Any = None) -> np.dtype[Any]:
+    """float32 and float64 stay; whole numbers, booleans and half precision become float64, unless asked otherwise."""
+    if given.kind not in "fiub":
+        raise DataError(f"X has dtype {given}; expected real numbers (float32, float64, integers or booleans).")
+    if asked is not None:
+        if np.dtype(asked) not in (np.float32, np.float64):
+            raise OptionError(f"dtype={asked!r} is not supported; expected 'float32' or 'float64'.")
+        return np.dtype(asked)
+    return given.newbyteorder("=") if given in (np.float32, np.float64) else np.dtype(np.float64)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        raise DataError(
+            f"X has {len(shape)} dimension(s), shape {shape}; expected a 2D array: rows are samples, columns features."
+        )
+    if min(shape) == 0:
+        missing = "0 sample(s)" if shape[0] == 0 else "0 feature(s)"
+        raise DataError(f"Found array with {missing} (shape={shape}) while a minimum of 1 is required.")
+
+
+def _dense(X: np.ndarray, missing: str, mask: Any, negative: str, dtype: Any) -> Entries:
+    if X.dtype == object:
+        X = _from_objects(X)
+    _check_shape(X.shape)
+    working = working_dtype(X.dtype, dtype)
+    observed = None if mask is None else _mask(mask, X.shape)
+    if isinstance(X, np.memmap) and working != X.dtype and observed is None and missing != "zero":
+        return _streamed(X, missing, None, negative, working)
+    array = X.astype(working, copy=False)
+    array = _check_values(array, missing, observed, negative)
+    if missing == "zero":
+        observed = (array != 0) if observed is None else observed & (array != 0)
+    if missing != "nan" and observed is None:
+        return Dense(array)
+    if observed is None and not any(np.isnan(array[part].min()) for part in _parts(array)):
+        return Dense(array)
+    return MaskedDense(array, observed)
+
+
+def _from_objects(X: np.ndarray) -> np.ndarray:
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"X holds Python objects that are not numbers ({error}); expected an array of real numbers."
+        ) from None
+
+
+def _mask(mask: Any, shape: tuple[int, ...]) -> np.ndarray:
+    observed = np.asarray(mask.toarray() if sp.issparse(mask) else mask)
+    if observed.shape != shape:
+        raise DataError(f"mask has shape {observed.shape}; expected that of X, {shape}, True where X was observed.")
+    if observed.dtype != bool:
+        raise DataError(f"mask has dtype {observed.dtype}; expected booleans, True where X was observed.")
+    if not observed.any():
+        raise DataError("mask is False everywhere: nothing of X was observed, so there is nothing to fit.")
+    return observed
+
+
+def _parts(array: Array) -> Iterator[slice]:
+    return row_slices(array.shape[0], array.shape[1] * array.dtype.itemsize)
+
+
+def _check_values(array: Array, missing: str, observed: np.ndarray | None, negative: str) -> Array:
+    """The array, or a clipped copy; one pass, nothing of X's size beside X unless it must be clipped."""
+    clip = False
+    for part in _parts(array):
+        block = array[part] if observed is None else np.where(observed[part], array[part], array.dtype.type(0))
+        clip |= _check_block(block, part.start, missing, negative)
+    return np.maximum(array, 0) if clip else array
+
+
+def _check_block(block: Array, first_row: int, missing: str, negative: str) -> bool:
+    """Whether the block holds negative entries that are to be clipped."""
+    low, high = float(block.min()), float(block.max())  # a NaN anywhere makes both NaN
+    if np.isnan(low):
+        if missing != "nan":
+            raise DataError(_complaint("NaN", np.isnan(block), block, first_row)
+                            + "impute them, or pass missing='nan' to fit what was observed only.")  # fmt: skip
+        known = block[~np.isnan(block)]
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    if np.isinf(low) or np.isinf(high):
+        raise DataError(_complaint("infinite", np.isinf(block), block, first_row) + "replace them by finite numbers.")
+    if low >= 0:
+        return False
+    if negative == "clip":
+        return True
+    raise DataError(
+        "Negative values in data passed to NMF: " + _complaint("negative", block < 0, block, first_row)
+        + "NMF needs X ≥ 0; clip them, shift the data, or pass negative='clip'."
+    )  # fmt: skip
+
+
+def _complaint(kind: str, where: np.ndarray, block: Array, first_row: int) -> str:
+    count = int(np.count_nonzero(where))
+    row, column = (int(i) for i in np.argwhere(where)[0])
+    entry = "entry" if count == 1 else "entries"
+    what = f"Input X contains {kind} values" if kind == "NaN" else f"X has {count} {kind} {entry}"
+    return f"{what} ({count} seen, first at row {first_row + row}, column {column}: {block[row, column]:g}). "
+
+
+def _sparse(X: Any, missing: str, mask: Any, negative: str, dtype: Any) -> Entries:
+    _check_shape(X.shape)
+    if X.format not in ("csr", "csc"):
+        X = X.tocsr()
+    working = working_dtype(X.dtype, dtype)
+    flipped = X.format == "csc"
+    rows = X.T if flipped else X
+    stored = sp.csr_array((rows.data.astype(working, copy=False), rows.indices, rows.indptr), shape=rows.shape)
+    if not stored.has_canonical_format:
+        stored = stored.copy()
+        stored.sum_duplicates()
+    _check_stored(stored, flipped, negative)
+    if negative == "clip" and stored.nnz and stored.data.min() < 0:
+        stored = sp.csr_array((np.maximum(stored.data, 0), stored.indices, stored.indptr), shape=stored.shape)
+    if mask is not None:
+        observed = _mask(mask, X.shape)
+        return MaskedSparse(_at_mask(stored, observed.T if flipped else observed, flipped))
+    entries = Sparse(stored, flipped)
+    return MaskedSparse(entries) if missing == "zero" else entries
+
+
+def _at_mask(stored: sp.csr_array, observed: np.ndarray, flipped: bool) -> Sparse:
+    """X at the observed places, zeros among them stored."""
+    rows, columns = np.nonzero(observed)
+    values = np.asarray(stored[rows, columns]).ravel()
+    held = sp.coo_array((values, (rows, columns)), shape=stored.shape)
+    return Sparse(sp.csr_array(held), flipped)
+
+
+def _check_stored(stored: sp.csr_array, flipped: bool, negative: str) -> None:
+    """The stored values are finite and nonnegative, or a sentence with the place of the first that is not."""
+    data = stored.data
+    if not data.size:
+        return
+    low, high = float(data.min()), float(data.max())
+    if np.isfinite(low) and np.isfinite(high) and (low >= 0 or negative == "clip"):
+        return
+    bad = ~np.isfinite(data) if not (np.isfinite(low) and np.isfinite(high)) else data < 0
+    first = int(np.flatnonzero(bad)[0])
+    row, column = int(np.searchsorted(stored.indptr, first, side="right")) - 1, int(stored.indices[first])
+    row, column = (column, row) if flipped else (row, column)
+    where = f"({int(bad.sum())} seen, first at row {row}, column {column}: {data[first]:g}). "
+    if np.isnan(data[first]):
+        raise DataError(f"Input X contains NaN values {where}In sparse X a missing entry is one that is not stored: "
+                        "leave them out and pass missing='zero'.")  # fmt: skip
+    if np.isinf(data[first]):
+        raise DataError(f"X has infinite entries {where}Replace them by finite numbers.")
+    raise DataError(f"Negative values in data passed to NMF: X has negative entries {where}"
+                    "NMF needs X ≥ 0; clip them, shift the data, or pass negative='clip'.")  # fmt: skip
+
+
+def _streamed(source: Any, missing: str, mask: Any, negative: str, dtype: Any) -> Entries:
+    _check_shape(tuple(source.shape))
+    if mask is not None or missing == "zero" or negative == "clip":
+        raise OptionError(
+            "X is read from disk by blocks; mask, missing='zero' and negative='clip' need it in memory: load it first."
+        )
+    X = Streamed(source, working_dtype(np.dtype(source.dtype), dtype), missing=missing == "nan")
+    n, m = X.shape
+    for part in row_slices(n, m * X.dtype.itemsize):
+        _check_block(np.asarray(source[part]).astype(X.dtype, copy=False), part.start, missing, negative)
+    return X
+
+
+def _weights(sample_weight: Any, X: Entries) -> Array:
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (X.shape[0],):
+        raise DataError(
+            f"sample_weight has shape {weights.shape}; expected one number for each row of X, ({X.shape[0]},)."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise DataError("sample_weight must be finite and nonnegative, and not zero everywhere.")
+    return weights.astype(X.dtype)

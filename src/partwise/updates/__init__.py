@@ -1,0 +1,23 @@
+"""Everything that changes a factor: (F, pair, carry) → (F, carry). Columns of F are independent of one another."""
+
+from partwise.updates.admm import Admm
+from partwise.updates.bpp import Bpp
+from partwise.updates.edits import AsRatio, Fixed, Penalised, Proximal
+from partwise.updates.gradient import Nesterov, Palm, Pgd
+from partwise.updates.hals import BallHals, Hals
+from partwise.updates.mu import Mu
+
+__all__ = [
+    "Admm",
+    "AsRatio",
+    "BallHals",
+    "Bpp",
+    "Fixed",
+    "Hals",
+    "Mu",
+    "Nesterov",
+    "Palm",
+    "Penalised",
+    "Pgd",
+    "Proximal",
+]
