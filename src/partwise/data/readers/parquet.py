@@ -35,7 +35,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Contents:
             X.append(np.column_stack([_values(batch.column(name)) for name in chosen.numbers]))
             for name in chosen.row_names:
                 row_names += text("" if cell is None else cell for cell in batch.column(name).to_pylist())
-    return Contents(np.concatenate(X), tuple(chosen.numbers), tuple(row_names) if chosen.row_names else None)
+        return Contents(np.concatenate(X), tuple(chosen.numbers), tuple(row_names) if chosen.row_names else None)
 
 
 def _choose(schema: Any, columns: Sequence[str] | None, path: Path) -> Columns:

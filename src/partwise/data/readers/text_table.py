@@ -75,6 +75,8 @@ def _layout(first: list[list[str]], header: bool | None, path: Path) -> Layout:
         raise DataError(f"{path} holds a header and no rows below it. Expected at least one row of numbers.")
     below = first[1]
     short = len(below) == len(top) + 1  # R leaves the corner out
+    if not short and len(below) != len(top):
+        raise _uneven(path, 2, len(below), len(top))
     named = short or (len(below) > 1 and (_is_text(below[0]) or not top[0].strip()))
     return Layout(len(below), top if short else top[int(named) :], int(named))
 
@@ -112,9 +114,7 @@ def _body(rows: Iterator[Row], layout: Layout, wanted: list[int], path: Path) ->
         numbers = []
         for line, cells in block:
             if len(cells) != layout.width:
-                raise DataError(
-                    f"{path}, line {line} has {len(cells)} cells. Expected {layout.width}, as in the rows before it."
-                )
+                raise _uneven(path, line, len(cells), layout.width)
             numbers.append(
                 _numbers(cells[layout.named_rows :] if every else [cells[j] for j in taken], line, layout, wanted, path)
             )
@@ -122,6 +122,12 @@ def _body(rows: Iterator[Row], layout: Layout, wanted: list[int], path: Path) ->
             row_names += [cells[0] for _, cells in block]
         blocks.append(np.array(numbers, dtype=np.float64))
     return row_names, np.concatenate(blocks)
+
+
+def _uneven(path: Path, line: int, seen: int, expected: int) -> DataError:
+    return DataError(
+        f"{path}, line {line} has {seen} cells. Expected {expected}, as in the lines before it; complete it."
+    )
 
 
 def _numbers(cells: list[str], line: int, layout: Layout, wanted: list[int], path: Path) -> list[float]:

@@ -23,7 +23,7 @@ def read_zarr(path: Path, key: str | None = None) -> Contents:
     with refusing(path, "a zarr store"), open_zarr(path) as root:
         nodes = [("", root), *([] if is_array(root) else root.members(max_depth=None))]
         for name, node in nodes:
-            0 and _refuse_pickle(node, f"{name} of {path}" if name else path)
+            _refuse_pickle(node, f"{name} of {path}" if name else path)
         if is_annotated(root):
             return read_annotated(path, root, key, open_zarr)
         chosen, node = choose(nodes, key, path)
