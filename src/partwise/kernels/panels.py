@@ -1,8 +1,8 @@
 """Panels: rows of 16, 32 or 64 numbers that a kernel adds up, a whole row in vector registers at a time.
 
-Numba turns loops over arrays into SIMD, but sums kept in an array go through memory at every step; a kernel that adds up many
-short rows is held up by just that. Unlike `lanes`, whose width is the machine's, a row here is as wide as the kernel says.
-Every number sees the same operations in the same order whatever the width, and products are added fused.
+Numba turns loops over arrays into SIMD, but sums kept in an array go through memory at every step; a kernel that adds
+up many short rows is held up by just that. Unlike `lanes`, whose width is the machine's, a row is as wide as the kernel
+says. Every number sees the same operations in the same order whatever the width, and products are added fused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _RowModel(models.PrimitiveModel):
         super().__init__(manager, of, ir.VectorType(number, of.count))
 
 
-@intrinsic
+@intrinsic(prefer_literal=True)
 def zeros(typing: Any, array: Any, count: Any) -> Any:
     """A row of `count` (a constant) zeros of the array's kind."""
     kind = Row(array.dtype, count.literal_value)
@@ -42,7 +42,7 @@ def zeros(typing: Any, array: Any, count: Any) -> Any:
     return kind(array, count), build
 
 
-@intrinsic
+@intrinsic(prefer_literal=True)
 def load(typing: Any, panel: Any, row: Any, count: Any) -> Any:
     """panel[row], of a C-ordered panel (r, count); count must be a constant."""
     kind = Row(panel.dtype, count.literal_value)
@@ -54,7 +54,7 @@ def load(typing: Any, panel: Any, row: Any, count: Any) -> Any:
     return kind(panel, row, count), build
 
 
-@intrinsic
+@intrinsic(prefer_literal=True)
 def store(typing: Any, panel: Any, row: Any, numbers: Any) -> Any:
     """panel[row] = numbers."""
 
@@ -66,7 +66,7 @@ def store(typing: Any, panel: Any, row: Any, numbers: Any) -> Any:
     return types.void(panel, row, numbers), build
 
 
-@intrinsic
+@intrinsic(prefer_literal=True)
 def add_multiple(typing: Any, sums: Any, scalar: Any, numbers: Any) -> Any:
     """sums + scalar · numbers, fused where the processor can."""
 
@@ -83,7 +83,7 @@ def add_multiple(typing: Any, sums: Any, scalar: Any, numbers: Any) -> Any:
     return sums(sums, sums.dtype, numbers), build
 
 
-@intrinsic
+@intrinsic(prefer_literal=True)
 def dot(typing: Any, left: Any, right: Any) -> Any:
     """Σ left · right: products are added half to half, so the order depends on the count alone, a power of two."""
 

@@ -20,7 +20,7 @@ from partwise.kernels.compiling import kernel, sealed
 from partwise.kernels.panels import add_multiple, dot, load, store, zeros
 from partwise.kernels.threads import spread
 
-Index = NDArray[np.integer[Any]]
+Index = NDArray[Any]  # int32 or int64
 
 _WIDTHS = (16, 32, 64)  # of panels; each is compiled when first met
 _SQUARE = 32  # side of what is transposed at once
