@@ -66,6 +66,10 @@ class Matrix(Protocol):
         """Whether the squared error follows from the pair alone (not with missing entries)."""
         ...
 
+    def row_pairs(self, H: Array) -> Iterator[NormalEq]:
+        """The pair of each row of W over what was observed of that row (k × k and k × 1), if X is not `traceable`."""
+        ...
+
     def mean(self) -> float:
         """The mean of the observed entries."""
         ...

@@ -73,6 +73,10 @@ class Entries(ABC):
         """Whether the squared error follows from the pair (not where the pair is of imputed data)."""
         return True
 
+    def row_pairs(self, H: Array) -> Iterator[NormalEq]:
+        """The pair of each row over what was observed of it, where that differs from row to row (missing entries)."""
+        raise NotImplementedError("all rows of complete data share one gram: use normal_eq")
+
     def mean(self) -> float:
         """The mean of the observed entries."""
         total, count = self.total()

@@ -10,9 +10,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
+import scipy.sparse as sp
 
 from partwise.currency import Array, NormalEq, RatioEq
 from partwise.data.betas import divergences, floor, weights_of_ratio
@@ -37,6 +39,10 @@ class Masked(Entries):
     @property
     def traceable(self) -> bool:
         return False
+
+    @abstractmethod
+    def row_pairs(self, H: Array) -> Iterator[NormalEq]:
+        """For each row i, over what was observed of it: gram (k, k) = H_Ω H_Ωᵀ and cross (k, 1) = H_Ω x_Ω."""
 
 
 @final
@@ -78,6 +84,12 @@ class MaskedDense(Masked):
             values *= known
             out[:, part] = scaled @ values.T
         return out
+
+    def row_pairs(self, H: Array) -> Iterator[NormalEq]:
+        for part in self._slices():
+            for x, known in zip(*self._known(part), strict=True):
+                seen = H[:, known]
+                yield NormalEq(seen @ seen.T, seen @ x[known][:, None])
 
     def times(self, F: Array) -> Array:
         return np.concatenate([F @ self._known(part)[0].T for part in self._slices()], axis=1)
@@ -152,6 +164,13 @@ class MaskedSparse(Masked):
     def _residual_times(self, scaled: Array, F: Array, other: Array) -> Array:
         residual = self.entries.stored.data - self.entries.model_at_stored(F, other)
         return self.entries.times_values(residual, scaled)
+
+    def row_pairs(self, H: Array) -> Iterator[NormalEq]:
+        A = self.entries.stored
+        rows = sp.csr_array(A.T) if self.entries.flipped else A
+        for first, last in pairwise(rows.indptr):
+            seen = H[:, rows.indices[first:last]]
+            yield NormalEq(seen @ seen.T, seen @ rows.data[first:last, None])
 
     def times(self, F: Array) -> Array:
         return self.entries.times(F)

@@ -47,6 +47,9 @@ class Weighted(Entries):
     def normal_eq(self, other: Array, F: Array, weights: Array | None = None, gram: Array | None = None) -> NormalEq:
         return self.inner.normal_eq(other, F, self._both(weights), gram)
 
+    def row_pairs(self, H: Array) -> Iterator[NormalEq]:
+        return self.inner.row_pairs(H)
+
     def ratio_eq(self, other: Array, F: Array, beta: float, weights: Array | None = None) -> RatioEq:
         return self.inner.ratio_eq(other, F, beta, self._both(weights))
 

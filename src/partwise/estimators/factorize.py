@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from partwise.algorithms.single.alternating import Penalty
-from partwise.algorithms.single.auto import choose
+from partwise.algorithms.single.auto import Choice, choose
+from partwise.algorithms.single.exact import exact_W
 from partwise.algorithms.single.methods import Problem, method
 from partwise.currency import Array, State
 from partwise.data import as_matrix
+from partwise.data.validate import Missing, Negative
 from partwise.drivers import checkpoint
 from partwise.drivers.iterate import Observer, begin, iterate
-from partwise.drivers.stopping import KktResidual, MaxIterations, Reason, RelativeChange, Rule
+from partwise.drivers.stopping import Reason, Rule
 from partwise.drivers.trace import Trace
-from partwise.errors import DataError, OptionError
+from partwise.errors import OptionError
+from partwise.estimators.settings import NORMS, Settings
 from partwise.protocols import Iteration, Matrix
 from partwise.start import start
-
-BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
+from partwise.updates.gradient import simplex
 
 
 @final
@@ -33,21 +34,12 @@ class Factorization:
 
     W: Array  # (n, k)
     H: Array  # (k, m)
+    loss: float  # ½‖X − WH‖², or the β-divergence, of these W and H
+    relative_error: float  # ‖X − WH‖ / ‖X‖ over what is observed; NaN for other losses
     trace: Trace
     reason: Reason
-    solver: str  # what solver="auto" picked, or what was asked
-    why: str  # the sentence for that
-    beta: float
-
-    @property
-    def relative_error(self) -> float:
-        """‖X − WH‖ / ‖X‖ over what is observed (least squares only: NaN for other losses)."""
-        return self.trace.relative_error() if self.beta == 2 else float("nan")
-
-    @property
-    def loss(self) -> float:
-        """½‖X − WH‖², or the β-divergence."""
-        return self.trace.measured()[-1].loss
+    choice: Choice  # the solver, and why if it was picked here
+    problem: Problem
 
     @property
     def iterations(self) -> int:
@@ -58,3 +50,126 @@ class Factorization:
     def seconds(self) -> float:
         """How long they took, over all parts of a resumed run."""
         return self.trace.last.seconds
+
+
+class Keep(NamedTuple):
+    """Where checkpoints go, how often, and whether to go on from one."""
+
+    folder: Path
+    every: int = 50
+    resume: bool = False
+
+
+class Prepared(NamedTuple):
+    """A factorization that could begin."""
+
+    X: Matrix
+    settings: Settings
+    problem: Problem
+    choice: Choice
+    method: Iteration
+
+
+def factorize(
+    X: Any,
+    n_components: int | str | None = "auto",
+    *,
+    missing: Missing = "error",
+    mask: Any = None,
+    sample_weight: Any = None,
+    negative: Negative = "error",
+    dtype: Any = None,
+    W: Any = None,
+    H: Any = None,
+    keep: Keep | None = None,
+    rules: Sequence[Rule] = (),
+    observers: Sequence[Observer] = (),
+    **wishes: Any,
+) -> Factorization:
+    """Find W (n, k) and H (k, m), nonnegative, with X ≈ W H.
+
+    X is an array, a memory map, a scipy sparse array, or anything that gives blocks of rows; `data.as_matrix` says what `missing`,
+    `mask`, `sample_weight`, `negative` and `dtype` mean. `wishes` are the fields of `Settings` (solver, init, tol, alpha_W, ...).
+    W and H are a start of one's own, with init="custom". `keep` names where checkpoints go and whether to resume from there;
+    `rules` may stop the run for reasons of one's own, `observers` watch it.
+    """
+    unknown = sorted(set(wishes) - {f.name for f in fields(Settings)})
+    if unknown:
+        known = ", ".join(f.name for f in fields(Settings))
+        raise OptionError(f"factorize() does not know {', '.join(unknown)}; expected some of: {known}.")
+    entries = as_matrix(X, missing=missing, mask=mask, sample_weight=sample_weight, negative=negative, dtype=dtype)
+    prepared = prepare(entries, Settings(n_components=n_components, **wishes), H)
+    return run(prepared, W, H, keep=keep, rules=rules, observers=observers)
+
+
+def prepare(X: Matrix, settings: Settings, H: Any = None) -> Prepared:
+    """Check the wishes against the data, and choose the method."""
+    problem = settings.problem(X, settings.components(X.shape, H))
+    choice = choose(problem) if settings.solver == "auto" else Choice(settings.solver, "as asked")
+    return Prepared(X, settings, problem, choice, method(choice.solver, problem, settings.options))
+
+
+def run(
+    prepared: Prepared, W: Any = None, H: Any = None, *,
+    keep: Keep | None = None, rules: Sequence[Rule] = (), observers: Sequence[Observer] = (),
+) -> Factorization:  # fmt: skip
+    """Start or resume, iterate, and finish: W exactly for the final H, components of the wished norm."""
+    X, settings, problem, choice, method = prepared
+    watching = list(observers)
+    if keep is not None:
+        keeper = checkpoint.Checkpointer(keep.folder, identity(prepared), keep.every)
+        watching.append(keeper)
+    if keep is not None and keep.resume:
+        state, trace = checkpoint.load(keep.folder, identity(prepared))
+    else:
+        state, trace = begin(method, X, *_start(prepared, W, H), relative=problem.beta == 2)
+    outcome = iterate(method, X, state, trace, (*rules, *settings.rules(choice.solver)), watching)
+    if keep is not None:
+        keeper.save(outcome.state, outcome.trace)
+    Wt, H = finish(X, outcome.state, settings, problem)
+    loss = X.divergence(Wt, H, problem.beta)
+    error = trace.relative_error(loss) if problem.beta == 2 else float("nan")
+    return Factorization(Wt.T, H, loss, error, outcome.trace, outcome.reason, choice, problem)
+
+
+def identity(prepared: Prepared) -> dict[str, Any]:
+    """What must be the same for a checkpoint to be of this run; how long to go on may differ."""
+    X, settings = prepared.X, prepared.settings
+    later = ("tol", "max_iter", "max_seconds", "target_error", "did_epsilon", "fixed_components")
+    wishes = {f.name: getattr(settings, f.name) for f in fields(settings) if f.name not in later}
+    held = float(settings.held(X).sum(dtype=np.float64))
+    data = {"shape": list(X.shape), "dtype": X.dtype.name, "sq_norm": X.sq_norm(), "fixed": held}
+    return json.loads(json.dumps({**wishes, **data, "solver": prepared.choice.solver}))
+
+
+def _start(prepared: Prepared, W: Any, H: Any) -> tuple[Array, Array]:
+    """The initial factors, with the fixed components in place, and inside the ball or on the simplex where that is asked."""
+    X, settings, problem = prepared.X, prepared.settings, prepared.problem
+    Wt, H = start(X, problem.k, settings.init, settings.seed, W=W, H=H)
+    H[: problem.fixed] = settings.held(X)
+    if problem.bounded == "H":
+        H, Wt = rescaled(H, Wt, 2, problem.fixed)
+    elif problem.bounded == "W":
+        Wt, H = rescaled(Wt, H, 2, 0)
+    if problem.rows_sum_to_one:
+        Wt = simplex(Wt)
+    return Wt, H
+
+
+def rescaled(F: Array, other: Array, order: int, fixed: int) -> tuple[Array, Array]:
+    """Rows of F (k, r) of norm one, their lengths given to `other`; rows of zeros and the first `fixed` stay."""
+    lengths = np.linalg.norm(F.astype(np.float64), ord=order, axis=1)
+    lengths[:fixed] = 1
+    lengths[lengths == 0] = 1
+    scale = lengths[:, None].astype(F.dtype)
+    return F / scale, other * scale
+
+
+def finish(X: Matrix, state: State, settings: Settings, problem: Problem) -> tuple[Array, Array]:
+    """(Wt, H): W exactly for the final H (so that `transform` agrees), then the wished norm of the components."""
+    Wt, H = state.Wt, state.H
+    if problem.beta == 2 and problem.bounded != "W":
+        Wt = exact_W(X, H, problem, first=Wt)
+    if settings.normalize is not None:
+        H, Wt = rescaled(H, Wt, NORMS[settings.normalize], 0)
+    return Wt, H
