@@ -7,6 +7,7 @@ says. Every number sees the same operations in the same order whatever the width
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -31,7 +32,11 @@ class _RowModel(models.PrimitiveModel):
         super().__init__(manager, of, ir.VectorType(number, of.count))
 
 
-@intrinsic(prefer_literal=True)
+# the constant count must reach the typing as such
+_instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = intrinsic(prefer_literal=True)
+
+
+@_instruction
 def zeros(typing: Any, array: Any, count: Any) -> Any:
     """A row of `count` (a constant) zeros of the array's kind."""
     kind = Row(array.dtype, count.literal_value)
@@ -42,7 +47,7 @@ def zeros(typing: Any, array: Any, count: Any) -> Any:
     return kind(array, count), build
 
 
-@intrinsic(prefer_literal=True)
+@_instruction
 def load(typing: Any, panel: Any, row: Any, count: Any) -> Any:
     """panel[row], of a C-ordered panel (r, count); count must be a constant."""
     kind = Row(panel.dtype, count.literal_value)
@@ -54,7 +59,7 @@ def load(typing: Any, panel: Any, row: Any, count: Any) -> Any:
     return kind(panel, row, count), build
 
 
-@intrinsic(prefer_literal=True)
+@_instruction
 def store(typing: Any, panel: Any, row: Any, numbers: Any) -> Any:
     """panel[row] = numbers."""
 
@@ -66,7 +71,7 @@ def store(typing: Any, panel: Any, row: Any, numbers: Any) -> Any:
     return types.void(panel, row, numbers), build
 
 
-@intrinsic(prefer_literal=True)
+@_instruction
 def add_multiple(typing: Any, sums: Any, scalar: Any, numbers: Any) -> Any:
     """sums + scalar · numbers, fused where the processor can."""
 
@@ -83,7 +88,7 @@ def add_multiple(typing: Any, sums: Any, scalar: Any, numbers: Any) -> Any:
     return sums(sums, sums.dtype, numbers), build
 
 
-@intrinsic(prefer_literal=True)
+@_instruction
 def dot(typing: Any, left: Any, right: Any) -> Any:
     """Σ left · right: products are added half to half, so the order depends on the count alone, a power of two."""
 
