@@ -12,6 +12,7 @@ import numpy as np
 from partwise.currency import Array
 from partwise.kernels.compiling import inline, kernel, sealed
 from partwise.kernels.lanes import BYTES, add_multiples, load, positive, prefetch, scratch, store, subtract, width
+from partwise.kernels.sums import sq64
 from partwise.kernels.threads import spread
 
 TILE = 5  # components whose slopes are gathered together
@@ -21,20 +22,32 @@ SHARE = 1 << 21  # multiplications below which another thread costs more than it
 def hals_sweeps(F: Array, gram: Array, cross: Array, sweeps: int = 1) -> None:
     """In place, `sweeps` times, for each component j in order: F[j] = max(0, F[j] + (cross[j] − gram[j] F) / gram[j, j]).
 
-    F (k, r) and cross (k, r) are C-contiguous, gram (k, k), all of one dtype. A component whose gram[j, j] is not positive, or so
-    small that its reciprocal overflows, is left alone.
+    F (k, r) and cross (k, r) are C-contiguous, gram (k, k), all of one dtype. A component whose gram[j, j] is not a positive
+    normal number (its reciprocal could overflow) is left alone.
     """
     k, r = F.shape
     lanes = width(F.dtype)
     whole = r - r % lanes
     gram, cross = sealed(gram), sealed(cross)
-    grain = -(-SHARE // (k * k * sweeps * lanes)) * lanes
+    grain = -(-SHARE // max(1, k * k * sweeps * lanes)) * lanes
     spread(lambda start, stop: _sweep_strips(F, gram, cross, sweeps, start, stop), whole, grain)
     if whole < r:
         last, last_cross = np.zeros((2, k, lanes), F.dtype)
         last[:, : r - whole], last_cross[:, : r - whole] = F[:, whole:], cross[:, whole:]
         _sweep_strips(last, gram, sealed(last_cross), sweeps, 0, lanes)
         F[:, whole:] = last[:, : r - whole]
+
+
+def hals_ball_sweep(F: Array, gram: Array, cross: Array) -> None:
+    """In place, for each component j in order: F[j] = the best nonnegative row with ‖F[j]‖₂ ≤ 1, all others held.
+
+    That is the row of `hals_sweeps`, divided by its norm where that exceeds 1: the objective is a multiple of the distance to the
+    unconstrained row, and projecting on the orthant, then on the ball, projects on what they share. Arguments as there.
+    """
+    for j in range(len(F)):
+        if gram[j, j] >= np.finfo(gram.dtype).tiny:
+            row = np.maximum(0, F[j] + (cross[j] - gram[j] @ F) / gram[j, j])
+            F[j] = row / max(1.0, sq64(row) ** 0.5)
 
 
 @kernel
@@ -71,9 +84,8 @@ def _pack(gram):
             j = tile + p
             for component in range(k):
                 numbers[tile * k + component * TILE + p] = -gram[j, component]
-            inverse = gram.dtype.type(1) / gram[j, j]
-            if gram[j, j] > 0 and np.isfinite(inverse):
-                inverses[j] = inverse
+            if gram[j, j] >= np.finfo(gram.dtype).tiny:
+                inverses[j] = 1 / gram[j, j]
     return numbers, inverses
 
 

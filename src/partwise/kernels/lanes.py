@@ -7,6 +7,7 @@ wherever the processor can: what fast-math would leave to the compiler's mood is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -15,8 +16,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.datamodel import models, register_default
-from numba.extending import intrinsic
+from numba.extending import intrinsic, models, register_model
 
 from partwise.kernels.compiling import inline
 
@@ -52,7 +52,7 @@ def _vector(lanes: Any) -> ir.VectorType:
     )
 
 
-@register_default(Lanes)
+@register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, lanes: Lanes) -> None:
         super().__init__(manager, lanes, _vector(lanes))
@@ -70,7 +70,12 @@ def _broadcast(builder: Any, number: Any, vector: ir.VectorType) -> Any:
     return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(index, vector.count), [0] * vector.count))
 
 
-@intrinsic
+def _operation(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Something that a kernel can do with lanes: types and LLVM instructions (kernels call it without the first argument)."""
+    return intrinsic(function)
+
+
+@_operation
 def load(_typing: Any, array: Any, at: Any) -> Any:
     """The lanes array[at : at + width] of a flat array."""
     lanes = Lanes(array.dtype)
@@ -82,7 +87,7 @@ def load(_typing: Any, array: Any, at: Any) -> Any:
     return lanes(array, types.intp), generate
 
 
-@intrinsic
+@_operation
 def prefetch(_typing: Any, array: Any, at: Any) -> Any:
     """Bring array[at : at + width] into the second-level cache meanwhile; past the end of the array it does nothing."""
 
@@ -98,7 +103,7 @@ def prefetch(_typing: Any, array: Any, at: Any) -> Any:
     return types.void(array, types.intp), generate
 
 
-@intrinsic
+@_operation
 def store(_typing: Any, array: Any, at: Any, lanes: Any) -> Any:
     """array[at : at + width] = lanes, in a flat array."""
 
@@ -110,7 +115,7 @@ def store(_typing: Any, array: Any, at: Any, lanes: Any) -> Any:
     return types.void(array, types.intp, lanes), generate
 
 
-@intrinsic
+@_operation
 def add_multiples(_typing: Any, sums: Any, numbers: Any, at: Any, lanes: Any) -> Any:
     """The tuple of sums[p] + numbers[at + p] · lanes, each fused."""
 
@@ -127,7 +132,7 @@ def add_multiples(_typing: Any, sums: Any, numbers: Any, at: Any, lanes: Any) ->
     return sums(sums, numbers, types.intp, lanes), generate
 
 
-@intrinsic
+@_operation
 def subtract(_typing: Any, left: Any, right: Any) -> Any:
     """left − right."""
 
@@ -137,7 +142,7 @@ def subtract(_typing: Any, left: Any, right: Any) -> Any:
     return left(left, right), generate
 
 
-@intrinsic
+@_operation
 def positive(_typing: Any, lanes: Any) -> Any:
     """max(0, lanes); NaN stays NaN."""
 

@@ -5,7 +5,8 @@ An array is summed by chunks, each in `LANES` independent partial sums; no order
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -33,23 +34,21 @@ def violation(F: Array, gradient: Array) -> float:
     return _by_chunks(_violation_chunks, F, gradient)
 
 
-def _by_chunks(sum_chunks, A: Array, B: Array) -> float:
+def _by_chunks(sum_chunks: Callable[..., Any], A: Array, B: Array) -> float:
     flat, other = sealed(A.reshape(-1)), sealed(B.reshape(-1))
     partial = np.zeros(-(-flat.size // CHUNK))
     spread(lambda start, stop: sum_chunks(flat, other, partial, start, stop), partial.size, SHARE)
-    return math.fsum(partial)
+    return float(partial.sum())
 
 
 @inline
-def add_products(A, B, start, stop):
-    """Σ A[start:stop] · B[start:stop] in float64, lane by lane."""
+def add_products(A, B):
+    """Σ A · B of two flat arrays in float64, lane by lane."""
     lanes = np.zeros(LANES)
-    whole = stop - (stop - start) % LANES
-    for first in range(start, whole, LANES):
-        for lane in range(LANES):
-            lanes[lane] += np.float64(A[first + lane]) * np.float64(B[first + lane])
-    for i in range(whole, stop):
-        lanes[i - whole] += np.float64(A[i]) * np.float64(B[i])
+    for first in range(0, len(A), LANES):
+        a, b = A[first : first + LANES], B[first : first + LANES]  # slices: their indices are seen to be in range
+        for lane in range(len(a)):
+            lanes[lane] += np.float64(a[lane]) * np.float64(b[lane])
     return lanes.sum()
 
 
@@ -57,20 +56,18 @@ def add_products(A, B, start, stop):
 def _dot_chunks(A, B, partial, start, stop):
     """partial[chunk] for the chunks of [start, stop)."""
     for chunk in range(start, stop):
-        partial[chunk] = add_products(A, B, chunk * CHUNK, min(len(A), (chunk + 1) * CHUNK))
+        here = slice(chunk * CHUNK, (chunk + 1) * CHUNK)
+        partial[chunk] = add_products(A[here], B[here])
 
 
 @kernel
 def _violation_chunks(F, gradient, partial, start, stop):
+    """The same for the projected gradient."""
     for chunk in range(start, stop):
         lanes = np.zeros(LANES)
-        first, last = chunk * CHUNK, min(len(F), (chunk + 1) * CHUNK)
-        whole = last - (last - first) % LANES
-        for i in range(first, whole, LANES):
-            for lane in range(LANES):
-                g = np.float64(gradient[i + lane])
-                lanes[lane] += abs(g) if F[i + lane] > 0 or g < 0 else 0.0
-        for i in range(whole, last):
-            g = np.float64(gradient[i])
-            lanes[i - whole] += abs(g) if F[i] > 0 or g < 0 else 0.0
+        for first in range(chunk * CHUNK, min(len(F), (chunk + 1) * CHUNK), LANES):
+            f, g = F[first : first + LANES], gradient[first : first + LANES]
+            for lane in range(len(f)):
+                slope = np.float64(g[lane])
+                lanes[lane] += abs(slope) if f[lane] > 0 or slope < 0 else 0.0
         partial[chunk] = lanes.sum()

@@ -6,10 +6,15 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
 
+import numpy  # noqa: F401, ICN001  (NumPy's and SciPy's BLAS must be loaded before one can look for them)
+import scipy.linalg  # noqa: F401
 from threadpoolctl import ThreadpoolController
+
+_agreed: ContextVar[int | None] = ContextVar("threads", default=None)  # set within `threads`: asking BLAS takes 20 µs
 
 
 @lru_cache(maxsize=1)
@@ -19,17 +24,21 @@ def _blas() -> ThreadpoolController:
 
 def count() -> int:
     """How many threads BLAS may use now; the kernels use as many."""
-    return min((library["num_threads"] for library in _blas().info()), default=os.cpu_count() or 1)
+    return _agreed.get() or min(
+        (library.num_threads for library in _blas().lib_controllers), default=os.cpu_count() or 1
+    )
 
 
 @contextmanager
 def threads(number: int | None) -> Iterator[int]:
-    """Within the block BLAS and the kernels use `number` threads (None: leave it as it is)."""
-    if number is None:
-        yield count()
-        return
+    """Within the block BLAS and the kernels use `number` threads (None: as many as before)."""
+    number = number or count()
     with _blas().limit(limits=number):
-        yield number
+        token = _agreed.set(number)
+        try:
+            yield number
+        finally:
+            _agreed.reset(token)
 
 
 @lru_cache(maxsize=1)
@@ -44,12 +53,16 @@ def spread(task: Callable[[int, int], None], size: int, grain: int = 256) -> Non
     The task's kernel must release the GIL and its results must not depend on the cuts.
     """
     grains = -(-size // grain)
-    workers = min(count(), grains) if grains > 1 else 1
+    available = count() if grains > 1 else 1
+    workers = min(available, grains)
     if workers <= 1:
         task(0, size)
         return
     cuts = [min(size, grains * w // workers * grain) for w in range(workers + 1)]
-    pending = [_pool(os.getpid(), workers).submit(task, *cut) for cut in pairwise(cuts[1:])]
-    task(cuts[0], cuts[1])
-    for share in pending:
-        share.result()
+    pool = _pool(os.getpid(), available - 1)  # this thread works too
+    pending = [pool.submit(task, *cut) for cut in pairwise(cuts[1:])]
+    try:
+        task(cuts[0], cuts[1])
+    finally:  # nobody writes to the caller's arrays after we have left
+        for share in pending:
+            share.result()
