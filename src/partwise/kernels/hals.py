@@ -12,10 +12,11 @@ import numpy as np
 from partwise.currency import Array
 from partwise.kernels.compiling import inline, kernel, sealed
 from partwise.kernels.lanes import BYTES, add_multiples, load, positive, prefetch, scratch, store, subtract, width
-from partwise.kernels.sums import sq64
+from partwise.kernels.sums import add_products
 from partwise.kernels.threads import spread
 
 TILE = 5  # components whose slopes are gathered together
+PANEL = 16  # the same where whole rows are needed, and BLAS gathers
 SHARE = 1 << 21  # multiplications below which another thread costs more than it brings
 
 
@@ -44,10 +45,10 @@ def hals_ball_sweep(F: Array, gram: Array, cross: Array) -> None:
     That is the row of `hals_sweeps`, divided by its norm where that exceeds 1: the objective is a multiple of the distance to the
     unconstrained row, and projecting on the orthant, then on the ball, projects on what they share. Arguments as there.
     """
-    for j in range(len(F)):
-        if gram[j, j] >= np.finfo(gram.dtype).tiny:
-            row = np.maximum(0, F[j] + (cross[j] - gram[j] @ F) / gram[j, j])
-            F[j] = row / max(1.0, sq64(row) ** 0.5)
+    for top in range(0, len(F), PANEL):
+        panel = slice(top, top + PANEL)
+        slopes = cross[panel] - gram[panel] @ F
+        _settle_rows(F[panel], sealed(np.ascontiguousarray(gram[panel, panel])), slopes)
 
 
 @kernel
@@ -118,3 +119,22 @@ def _settle(strip, numbers, inverses, j, at, slopes, lanes):
     new = positive(moved[0])
     store(strip, j * lanes, new)
     return add_multiples(slopes[1:], numbers, at, subtract(new, old))
+
+
+@kernel
+def _settle_rows(rows, gram, slopes):
+    """hals_ball_sweep on some rows of F, given their part of gram and their slopes, which are used up."""
+    for j in range(len(rows)):
+        if not gram[j, j] >= np.finfo(gram.dtype).tiny:
+            continue
+        row, slope = rows[j], slopes[j]
+        for i in range(len(row)):
+            slope[i] = max(gram.dtype.type(0), row[i] + slope[i] / gram[j, j])
+        norm = gram.dtype.type(max(1.0, np.sqrt(add_products(slope, slope))))
+        for i in range(len(row)):
+            new = slope[i] / norm
+            slope[i] = new - row[i]  # from here on: by how much the row moved
+            row[i] = new
+        for later in range(j + 1, len(rows)):
+            for i in range(len(row)):
+                slopes[later, i] -= gram[later, j] * slope[i]
