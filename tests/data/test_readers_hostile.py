@@ -355,6 +355,13 @@ def test_wrong_matrix_market_files(text, seen, tmp_path):
         read(tmp_path / "X.mtx")
 
 
+def test_a_last_line_without_an_end_does_not_crash(tmp_path):
+    """SciPy 1.17 ends the process here."""
+    for tail in (b"", b"\x1f", b"a"):
+        (tmp_path / "X.mtx").write_bytes(MTX[:-1] + tail)
+        assert read(tmp_path / "X.mtx").X.sum() == 4.0
+
+
 @pytest.mark.parametrize(
     ("text", "seen"),
     [
