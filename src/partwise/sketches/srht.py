@@ -15,8 +15,9 @@ from partwise.currency import Array
 from partwise.randomness import BLOCK, column_blocks
 from partwise.sketches.seeded import WHOLE, Seeded
 
-PANEL = 2**22  # numbers transformed at a time
+PANEL = 2**20  # numbers transformed at a time
 RADIX = 16
+TILE = 256
 
 
 @final
@@ -33,20 +34,21 @@ class SRHT(Seeded):
         H[w + i, c] = H[w, c] H[i, c mod 2^q] for a multiple w of 2^q > i: so a shard needs only the transforms of the one or
         two windows of its own size which hold it.
         """
+        A = A.tocsr() if issparse(A) else A  # it is read by rows
         r, width = A.shape
-        sign = self._signs(start, start + width).astype(A.dtype)
-        chosen = self._chosen()
+        sign, chosen = self._signs(start, start + width).astype(A.dtype), self._chosen()
         size = _power_of_two(width)
-        panel = max(1, PANEL // size)
-        out = np.zeros((self.d, r), A.dtype)
+        rows, scale = max(1, PANEL // size), A.dtype.type(self.d**-0.5)
+        out = np.zeros((r, self.d), A.dtype)
         for window, inside, here in _windows(start, start + width, size):
-            outer = (1 - 2 * (np.bitwise_count(chosen & window) & 1)).astype(A.dtype) * A.dtype.type(self.d**-0.5)
-            for row in range(0, r, panel):
-                part = A[row : row + panel, here]
-                padded = np.zeros((size, part.shape[0]), A.dtype)
-                np.multiply(_dense(part).T, sign[here, None], out=padded[inside])
-                out[:, row : row + panel] += transform(padded)[chosen & (size - 1)] * outer[:, None]
-        return out.T
+            odd = np.bitwise_count(chosen & window) % 2 == 1
+            outer = np.where(odd, -scale, scale)  # H[window, chosen] / √d
+            for row in range(0, r, rows):
+                panel = np.zeros((min(rows, r - row), size), A.dtype)
+                _copy(A[row : row + rows, here], panel[:, inside])
+                panel[:, inside] *= sign[here]
+                out[row : row + rows] += transform(panel).take(chosen & (size - 1), axis=1) * outer
+        return out
 
     def _signs(self, start: int, stop: int) -> NDArray[np.int8]:
         """(stop − start,): the diagonal of D."""
@@ -62,18 +64,24 @@ class SRHT(Seeded):
 
 
 def transform(Y: Array) -> Array:
-    """(2^q, r): H Y, unscaled, as H is a Kronecker product of small ones: with these, BLAS is faster than butterflies."""
-    size, r = Y.shape
+    """(r, 2^q): Y H, unscaled, as H is a Kronecker product of small ones: with these, BLAS is faster than butterflies."""
+    r, size = Y.shape
     done = 1
     while done < size:
         radix = min(RADIX, size // done)
-        Y = hadamard(radix, dtype=Y.dtype) @ Y.reshape(-1, radix, done * r)
+        small = hadamard(radix).astype(Y.dtype)
+        Y = Y.reshape(-1, radix) @ small if done == 1 else small @ Y.reshape(-1, radix, done)
         done *= radix
-    return Y.reshape(size, r)
+    return Y.reshape(r, size)
 
 
-def _dense(A: Any) -> Array:
-    return A.toarray() if issparse(A) else A
+def _copy(A: Any, out: Array) -> None:
+    """Fill `out` with A, by tiles: reading a Fortran-ordered A row by row would miss the cache at every number."""
+    if issparse(A):
+        out[...] = A.toarray()
+        return
+    for column in range(0, A.shape[1], TILE):
+        out[:, column : column + TILE] = A[:, column : column + TILE]
 
 
 def _power_of_two(m: int) -> int:
