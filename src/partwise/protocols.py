@@ -70,6 +70,10 @@ class Matrix(Protocol):
         """The pair of each row of W over what was observed of that row (k × k and k × 1), if X is not `traceable`."""
         ...
 
+    def has_zeros(self) -> bool:
+        """Whether an observed entry is zero."""
+        ...
+
     def mean(self) -> float:
         """The mean of the observed entries."""
         ...

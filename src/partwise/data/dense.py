@@ -85,6 +85,9 @@ class Dense(Entries):
     def sketched(self, sketch: Sketch, start: int = 0) -> Array:
         return sketch.apply(self.array, start)
 
+    def has_zeros(self) -> bool:
+        return any(bool((self.array[part] == 0).any()) for part in self._slices())
+
     def total(self) -> tuple[float, int]:
         return sum(float(self.array[part].sum(dtype=np.float64)) for part in self._slices()), self.array.size
 

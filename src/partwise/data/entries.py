@@ -68,6 +68,10 @@ class Entries(ABC):
     def total(self) -> tuple[float, int]:
         """The sum of the observed entries, and how many they are."""
 
+    @abstractmethod
+    def has_zeros(self) -> bool:
+        """Whether an observed entry is zero: then divergences with β ≤ 0 are infinite."""
+
     @property
     def traceable(self) -> bool:
         """Whether the squared error follows from the pair (not where the pair is of imputed data)."""

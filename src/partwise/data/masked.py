@@ -130,6 +130,10 @@ class MaskedDense(Masked):
     def sketched(self, sketch: Sketch, start: int = 0) -> Array:
         return np.concatenate([sketch.apply(self._known(part)[0], start) for part in self._slices()])
 
+    def has_zeros(self) -> bool:
+        blocks = (self._known(part) for part in self._slices())
+        return any(bool((values[known] == 0).any()) for values, known in blocks)
+
     def total(self) -> tuple[float, int]:
         sums = [(float(v.sum(dtype=np.float64)), int(known.sum())) for v, known in map(self._known, self._slices())]
         return sum(total for total, _ in sums), sum(count for _, count in sums)
@@ -198,6 +202,9 @@ class MaskedSparse(Masked):
 
     def sketched(self, sketch: Sketch, start: int = 0) -> Array:
         return self.entries.sketched(sketch, start)
+
+    def has_zeros(self) -> bool:
+        return bool((self.entries.stored.data == 0).any())
 
     def total(self) -> tuple[float, int]:
         return self.entries.total()[0], self.nnz

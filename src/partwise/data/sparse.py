@@ -91,6 +91,8 @@ class Sparse(Entries):
         floor(model)
         if beta == 1:
             return self.row_sums(x_log_ratio(x, model) - x) + Wt.T.astype(np.float64) @ H.sum(axis=1, dtype=np.float64)
+        if beta <= 0:  # finite only if every entry is stored
+            return self.row_sums(divergences(x, model, beta))
         rows = self.row_sums(divergences(x, model, beta) - divergences(np.zeros_like(x), model, beta))
         for part in self._slices():
             everywhere = floor(Wt[:, part].T @ H)
@@ -106,6 +108,9 @@ class Sparse(Entries):
 
     def sketched(self, sketch: Sketch, start: int = 0) -> Array:
         return sketch.apply(self.stored.T if self.flipped else self.stored, start)
+
+    def has_zeros(self) -> bool:
+        return self.nnz < self.shape[0] * self.shape[1] or bool((self.stored.data == 0).any())
 
     def total(self) -> tuple[float, int]:
         n, m = self.shape

@@ -34,7 +34,7 @@ class Streamed(Entries):
     """Rows of `source` on demand; when flipped, X is the transpose of that."""
 
     source: RowSource
-    dtype: np.dtype[Any]  # type: ignore[assignment]  # of the blocks handed out
+    working: np.dtype[Any]  # the dtype of the blocks handed out
     missing: bool = False  # NaN is a missing entry
     flipped: bool = False
 
@@ -42,6 +42,10 @@ class Streamed(Entries):
     def shape(self) -> tuple[int, int]:
         n, m = self.source.shape
         return (m, n) if self.flipped else (n, m)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.working
 
     @property
     def nnz(self) -> int:
@@ -112,6 +116,9 @@ class Streamed(Entries):
         if self.flipped:
             return _sum(block.T.sketched(sketch, start + part.start) for part, block in self._read())
         return np.concatenate([block.sketched(sketch, start) for _, block in self._read()])
+
+    def has_zeros(self) -> bool:
+        return any(block.has_zeros() for _, block in self._read())
 
     def total(self) -> tuple[float, int]:
         sums = [block.total() for _, block in self._read()]

@@ -41,7 +41,7 @@ def as_matrix(
     if sp.issparse(X):
         entries = _sparse(X, missing, mask, negative, dtype)
     elif isinstance(X, np.ndarray) or not hasattr(X, "__getitem__") or not hasattr(X, "dtype"):
-        entries = _dense(np.asarray(X), missing, mask, negative, dtype)
+        entries = _dense(X if isinstance(X, np.memmap) else np.asarray(X), missing, mask, negative, dtype)
     else:
         entries = _streamed(X, missing, mask, negative, dtype)
     return entries if sample_weight is None else Weighted(entries, _weights(sample_weight, entries))

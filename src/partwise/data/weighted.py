@@ -85,5 +85,8 @@ class Weighted(Entries):
     def sketched(self, sketch: Sketch, start: int = 0) -> Array:
         return self.inner.sketched(sketch, start)
 
+    def has_zeros(self) -> bool:
+        return self.inner.has_zeros()
+
     def total(self) -> tuple[float, int]:
         return self.inner.total()

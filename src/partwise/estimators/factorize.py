@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, final
@@ -20,7 +20,7 @@ from partwise.drivers import checkpoint
 from partwise.drivers.iterate import Observer, begin, iterate
 from partwise.drivers.stopping import Reason, Rule
 from partwise.drivers.trace import Trace
-from partwise.errors import OptionError
+from partwise.errors import DataError, OptionError
 from partwise.estimators.settings import NORMS, Settings
 from partwise.protocols import Iteration, Matrix
 from partwise.start import start
@@ -58,6 +58,8 @@ class Keep(NamedTuple):
     folder: Path
     every: int = 50
     resume: bool = False
+    also: Mapping[str, Any] = {}  # noqa: RUF012  (never written to)  what else must be the same to resume: where X is from
+    urgent: Callable[[], bool] = lambda: False  # save after this iteration: an observer is about to end the run
 
 
 class Prepared(NamedTuple):
@@ -105,6 +107,11 @@ def factorize(
 def prepare(X: Matrix, settings: Settings, H: Any = None) -> Prepared:
     """Check the wishes against the data, and choose the method."""
     problem = settings.problem(X, settings.components(X.shape, H))
+    if problem.beta <= 0 and X.has_zeros():
+        raise DataError(
+            "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence is infinite there. Please add "
+            "small values to X, or use a positive beta_loss."
+        )
     choice = choose(problem) if settings.solver == "auto" else Choice(settings.solver, "as asked")
     return Prepared(X, settings, problem, choice, method(choice.solver, problem, settings.options))
 
@@ -117,10 +124,11 @@ def run(
     X, settings, problem, choice, method = prepared
     watching = list(observers)
     if keep is not None:
-        keeper = checkpoint.Checkpointer(keep.folder, identity(prepared), keep.every)
-        watching.append(keeper)
+        same = identity(prepared) | dict(keep.also)
+        keeper = checkpoint.Checkpointer(keep.folder, same, keep.every, keep.urgent)
+        watching.insert(0, keeper)  # first: whoever ends the run after it finds it saved
     if keep is not None and keep.resume:
-        state, trace = checkpoint.load(keep.folder, identity(prepared))
+        state, trace = checkpoint.load(keep.folder, same)
     else:
         state, trace = begin(method, X, *_start(prepared, W, H), relative=problem.beta == 2)
     outcome = iterate(method, X, state, trace, (*rules, *settings.rules(choice.solver)), watching)

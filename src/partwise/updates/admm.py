@@ -8,7 +8,6 @@ from typing import final
 import numpy as np
 
 from partwise.currency import Array, Carry, NormalEq
-from partwise.updates.gradient import curvature
 
 
 @final
@@ -28,7 +27,7 @@ class Admm:
     def __call__(self, F: Array, eq: NormalEq, carry: Carry) -> tuple[Array, Carry]:
         (D,) = carry
         k = len(eq.gram)
-        penalty = F.dtype.type(self.penalty or max(float(np.trace(eq.gram)) / k, curvature(eq.gram) * 1e-6))
+        penalty = F.dtype.type(self.penalty or float(np.trace(eq.gram)) / k or 1.0)
         inverse = np.linalg.inv(eq.gram + penalty * np.eye(k, dtype=F.dtype))  # well conditioned by the penalty
         for _ in range(self.steps):
             U = inverse @ (eq.cross + penalty * (F - D))  # U: the unconstrained copy
