@@ -32,8 +32,9 @@ class _RowModel(models.PrimitiveModel):
         super().__init__(manager, of, ir.VectorType(number, of.count))
 
 
-# the constant count must reach the typing as such
-_instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = intrinsic(prefer_literal=True)
+def _instruction(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Written in LLVM's terms below; its constant arguments reach the typing as constants."""
+    return intrinsic(prefer_literal=True)(function)
 
 
 @_instruction
