@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from partwise.kernels.compiling import sealed
+from partwise.kernels.compiling import kernel, sealed
 
 CALL = "import numpy as np; from partwise.kernels.sums import sq64; sq64(np.ones(3, np.float32)); sq64(np.ones(3))"
 
@@ -34,3 +34,9 @@ def test_sealed_is_a_view_that_cannot_be_written():
     assert A.flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         view[0] = 1
+
+
+def test_a_kernel_works_where_nothing_can_be_cached():
+    namespace = {}
+    exec("def twice(x):\n    return 2 * x", namespace)  # a function without a file
+    assert kernel(namespace["twice"])(3) == 6

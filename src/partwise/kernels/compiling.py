@@ -17,11 +17,19 @@ _log = logging.getLogger("partwise")
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first call with the house's flags: no fast-math (no reduction may be reordered), no GIL, zero division as in NumPy."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)(function)
+    compiled = numba.njit(nogil=True, error_model="numpy", boundscheck=False)(function)
+    try:
+        compiled.enable_caching()
+    except RuntimeError:  # no directory that we may write to, as in a sealed container
+        _log.debug("partwise: nowhere to cache %s; it is compiled anew in every process.", function.__name__)
+    return compiled
 
 
 def inline(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A piece of a kernel, compiled into those that use it."""
+    """A piece of a kernel, compiled into those that use it.
+
+    Numba's cache watches only the file of the kernel: after changing a piece that other files use, remove their `__pycache__`.
+    """
     return numba.njit(inline="always", error_model="numpy", boundscheck=False)(function)
 
 
@@ -38,7 +46,9 @@ class _Announcer(event.Listener):
     said = False
 
     def on_start(self, event: Any) -> None:
-        ours = event.data["dispatcher"].py_func.__module__.startswith("partwise.")
+        ours = str(event.data["dispatcher"].py_func.__module__).startswith(
+            "partwise."
+        )  # None for a function without one
         if ours and not self.said:
             self.said = True
             _log.warning("partwise: compiling its kernels for this machine; this happens once and takes some seconds.")

@@ -32,7 +32,7 @@ def count() -> int:
 @contextmanager
 def threads(number: int | None) -> Iterator[int]:
     """Within the block BLAS and the kernels use `number` threads (None: as many as before)."""
-    number = number or count()
+    number = count() if number is None else number
     with _blas().limit(limits=number):
         token = _agreed.set(number)
         try:
@@ -50,7 +50,7 @@ def _pool(process: int, size: int) -> ThreadPoolExecutor:
 def spread(task: Callable[[int, int], None], size: int, grain: int = 256) -> None:
     """Run task(start, stop) over [0, size), one contiguous share for each thread, cut at multiples of `grain`.
 
-    The task's kernel must release the GIL and its results must not depend on the cuts.
+    The task's kernel must release the GIL, its results must not depend on the cuts, and it must not spread itself.
     """
     grains = -(-size // grain)
     available = count() if grains > 1 else 1
