@@ -1,0 +1,5 @@
+"""Initial factors."""
+
+from partwise.start.methods import METHODS, start
+
+__all__ = ["METHODS", "start"]
