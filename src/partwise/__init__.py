@@ -1,1 +1,35 @@
-"""partwise."""
+"""Find the parts a nonnegative matrix is made of: on one machine, on a cluster, and between organisations.
+
+`NMF` and `MiniBatchNMF` are scikit-learn estimators; `factorize` is the same without them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from partwise._version import __version__
+
+if TYPE_CHECKING:
+    from partwise.estimators.factorize import factorize
+    from partwise.estimators.minibatch import MiniBatchNMF
+    from partwise.estimators.nmf import NMF
+
+__all__ = ["NMF", "MiniBatchNMF", "__version__", "factorize"]
+
+_HOMES = {
+    "NMF": "partwise.estimators.nmf",
+    "MiniBatchNMF": "partwise.estimators.minibatch",
+    "factorize": "partwise.estimators.factorize",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: `import partwise` alone loads nothing heavy."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'partwise' has no attribute {name!r}; it has {', '.join(__all__)}.")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

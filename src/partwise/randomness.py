@@ -28,6 +28,7 @@ class Purpose(IntEnum):
     SHUFFLE = 7  # the order of minibatches
     SIMULATE = 8
     RESEED = 9  # dead components
+    ORDER = 10  # in which components take their turns
 
 
 def generator(seed: int, purpose: Purpose, t: int = 0, block: int = 0) -> np.random.Generator:

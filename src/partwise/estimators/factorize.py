@@ -13,6 +13,7 @@ import numpy as np
 from partwise.algorithms.single.auto import Choice, choose
 from partwise.algorithms.single.exact import exact_W
 from partwise.algorithms.single.methods import Problem, method
+from partwise.algorithms.single.shuffled import Shuffled
 from partwise.currency import Array, State
 from partwise.data import as_matrix
 from partwise.data.validate import Missing, Negative
@@ -25,6 +26,8 @@ from partwise.estimators.settings import NORMS, Settings
 from partwise.protocols import Iteration, Matrix
 from partwise.start import start
 from partwise.updates.gradient import simplex
+
+ORDERED = ("hals", "cd")  # solvers that visit the components one after another
 
 
 @final
@@ -107,13 +110,21 @@ def factorize(
 def prepare(X: Matrix, settings: Settings, H: Any = None) -> Prepared:
     """Check the wishes against the data, and choose the method."""
     problem = settings.problem(X, settings.components(X.shape, H))
-    if problem.beta <= 0 and X.has_zeros():
+    refuse_zeros(X, problem.beta)
+    choice = choose(problem) if settings.solver == "auto" else Choice(settings.solver, "as asked")
+    chosen = method(choice.solver, problem, settings.options)
+    if settings.shuffle and choice.solver in ORDERED:
+        chosen = Shuffled(chosen, problem.seed, problem.fixed)
+    return Prepared(X, settings, problem, choice, chosen)
+
+
+def refuse_zeros(X: Matrix, beta: float) -> None:
+    """With β ≤ 0 the divergence from an entry that is zero is infinite."""
+    if beta <= 0 and X.has_zeros():
         raise DataError(
             "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence is infinite there. Please add "
             "small values to X, or use a positive beta_loss."
         )
-    choice = choose(problem) if settings.solver == "auto" else Choice(settings.solver, "as asked")
-    return Prepared(X, settings, problem, choice, method(choice.solver, problem, settings.options))
 
 
 def run(
@@ -174,10 +185,10 @@ def rescaled(F: Array, other: Array, order: int, fixed: int) -> tuple[Array, Arr
 
 
 def finish(X: Matrix, state: State, settings: Settings, problem: Problem) -> tuple[Array, Array]:
-    """(Wt, H): W exactly for the final H (so that `transform` agrees), then the wished norm of the components."""
+    """(Wt, H): the components with the wished norm, and W exactly for them, found as `transform` does, so that the two agree."""
     Wt, H = state.Wt, state.H
-    if problem.beta == 2 and problem.bounded != "W":
-        Wt = exact_W(X, H, problem, first=Wt)
     if settings.normalize is not None:
         H, Wt = rescaled(H, Wt, NORMS[settings.normalize], 0)
+    if problem.beta == 2:
+        Wt = exact_W(X, H, problem)
     return Wt, H

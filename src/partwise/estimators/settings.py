@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, final
 
 import numpy as np
@@ -39,19 +41,20 @@ class Settings:
     fixed_components: Any = None  # (f, m): the first f components are these and stay
     rows_sum_to_one: bool = False
     normalize: str | None = None  # "sum" or "length": of the components, one at the end
+    shuffle: bool = False  # coordinate descent in a new random order of components each iteration
     seed: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)  # the solver's own
 
     def __post_init__(self) -> None:
         for name in ("tol", "alpha_W", "did_epsilon", "target_error", "max_seconds"):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, (int, float)) and 0 <= value < float("inf")):
+            if value is not None and not _nonnegative(value):
                 raise OptionError(f"{name}={value!r}; expected a number ≥ 0.")
-        if self.alpha_H != "same" and not (isinstance(self.alpha_H, (int, float)) and 0 <= self.alpha_H < float("inf")):
+        if self.alpha_H != "same" and not _nonnegative(self.alpha_H):
             raise OptionError(f"alpha_H={self.alpha_H!r}; expected a number ≥ 0 or 'same' (as alpha_W).")
-        if not 0 <= self.l1_ratio <= 1:
+        if not _nonnegative(self.l1_ratio) or self.l1_ratio > 1:
             raise OptionError(f"l1_ratio={self.l1_ratio!r}; expected a number from 0 (all ℓ₂) to 1 (all ℓ₁).")
-        if self.max_iter < 1:
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
             raise OptionError(f"max_iter={self.max_iter!r}; expected a positive whole number.")
         if self.normalize not in (None, *NORMS):
             raise OptionError(f"normalize={self.normalize!r} is not known; expected None, 'sum' or 'length'.")
@@ -69,6 +72,8 @@ class Settings:
                     f"beta_loss={self.beta_loss!r} is not known; expected a number or one of {', '.join(BETAS)}."
                 )
             return BETAS[self.beta_loss]
+        if not isinstance(self.beta_loss, Real) or not math.isfinite(self.beta_loss):
+            raise OptionError(f"beta_loss={self.beta_loss!r}; expected a finite number or one of {', '.join(BETAS)}.")
         return float(self.beta_loss)
 
     def problem(self, X: Matrix, k: int) -> Problem:
@@ -104,7 +109,7 @@ class Settings:
         if self.n_components in ("auto", None):
             return len(H) if H is not None and self.n_components == "auto" else shape[1]
         k = self.n_components
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
             raise OptionError(f"n_components={k!r}; expected a positive whole number or 'auto'.")
         return int(k)
 
@@ -120,3 +125,7 @@ class Settings:
         if self.max_seconds is not None:
             reached.append(MaxSeconds(self.max_seconds))
         return (*reached, MaxIterations(self.max_iter))
+
+
+def _nonnegative(value: Any) -> bool:
+    return isinstance(value, Real) and 0 <= value < float("inf")

@@ -15,17 +15,19 @@ from partwise.updates import Bpp, Mu, Nesterov, Penalised
 from partwise.updates.gradient import simplex
 from partwise.updates.mu import exponent_for
 
+SIMPLEX_STEPS = 200  # of Nesterov's method, for rows that sum to one
+
 
 def exact_W(
     X: Matrix, H: Array, problem: Problem, *, first: Array | None = None, steps: int = 200, tol: float = 1e-4
 ) -> Array:
     """(k, n): argmin over W ≥ 0 of the objective, H (k, m) being held; `first` is a guess that saves time.
 
-    `steps` and `tol` bound the methods that are not finite: other losses, and rows that sum to one.
+    `steps` and `tol` bound the search where the loss is another one.
     """
     if problem.beta != 2:
         return _by_ratios(X, H, problem, steps, tol)
-    update: Update = Nesterov(steps, project=simplex) if problem.rows_sum_to_one else Bpp()
+    update: Update = Nesterov(SIMPLEX_STEPS, project=simplex) if problem.rows_sum_to_one else Bpp()
     update = _penalised(update, problem)
     Wt = np.zeros((len(H), X.shape[0]), H.dtype) if first is None else first.copy()
     gram = H @ H.T
