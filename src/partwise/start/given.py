@@ -38,7 +38,8 @@ def _fitted(X: Matrix, other: Array) -> Array:
     pair = X.normal_eq(other, F)
     for _ in range(STEPS):
         numerator, denominator = pair.ratio(F)
-        F = np.where(denominator > 0, F * np.maximum(numerator, 0) / np.where(denominator > 0, denominator, 1), F)
+        ratio = np.divide(numerator, denominator, out=np.ones_like(F), where=denominator > 0)
+        F = F * np.maximum(ratio, 0)
     return F
 
 
