@@ -9,6 +9,10 @@ class DataError(PartwiseError, ValueError):
     """The data, or a file that should hold it, is not what it must be (exit code 1)."""
 
 
+class DataTypeError(DataError, TypeError):
+    """The data holds things that cannot be numbers (exit code 1)."""
+
+
 class OptionError(PartwiseError, ValueError):
     """The call asks for something that does not exist or does not fit (exit code 2)."""
 

@@ -15,7 +15,7 @@ from partwise.data.masked import MaskedDense, MaskedSparse
 from partwise.data.sparse import Sparse
 from partwise.data.streamed import Streamed
 from partwise.data.weighted import Weighted
-from partwise.errors import DataError, OptionError
+from partwise.errors import DataError, DataTypeError, OptionError
 
 Missing = Literal["error", "nan", "zero"]
 Negative = Literal["error", "clip"]
@@ -56,6 +56,8 @@ def _check_options(missing: str, negative: str) -> None:
 
 def working_dtype(given: np.dtype[Any], asked: Any = None) -> np.dtype[Any]:
     """float32 and float64 stay; whole numbers, booleans and half precision become float64, unless asked otherwise."""
+    if given.kind == "c":
+        raise DataError(f"Complex data not supported: X has dtype {given}; expected real numbers, such as np.abs(X).")
     if given.kind not in "fiub":
         raise DataError(f"X has dtype {given}; expected real numbers (float32, float64, integers or booleans).")
     if asked is not None:
@@ -68,7 +70,8 @@ def working_dtype(given: np.dtype[Any], asked: Any = None) -> np.dtype[Any]:
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
         raise DataError(
-            f"X has {len(shape)} dimension(s), shape {shape}; expected a 2D array: rows are samples, columns features."
+            f"X has {len(shape)} dimension(s), shape {shape}; expected a 2D array: rows are samples, columns features. Reshape your data: "
+            "X.reshape(-1, 1) if it has a single feature, X.reshape(1, -1) if it is a single sample."
         )
     if min(shape) == 0:
         missing = "0 sample(s)" if shape[0] == 0 else "0 feature(s)"
@@ -98,9 +101,8 @@ def _from_objects(X: np.ndarray) -> np.ndarray:
     try:
         return X.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(
-            f"X holds Python objects that are not numbers ({error}); expected an array of real numbers."
-        ) from None
+        kind = DataTypeError if isinstance(error, TypeError) else DataError
+        raise kind(f"X holds Python objects that are not numbers ({error}); expected an array of real numbers.") from None
 
 
 def _mask(mask: Any, shape: tuple[int, ...]) -> np.ndarray:
