@@ -349,7 +349,7 @@ def test_options_are_not_ignored(tmp_path):
         read(tmp_path / "X.npy", delimiter=",")
 
 
-def test_digest(tmp_path):
+def test_digest(tmp_path, monkeypatch):
     (tmp_path / "abc.npy").write_bytes(b"abc")
     assert digest(tmp_path / "abc.npy") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     for name in ("one", "two"):  # equal directories, written in a different order
@@ -357,6 +357,11 @@ def test_digest(tmp_path):
             (tmp_path / name / file).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name / file).write_text(file)
     assert digest(tmp_path / "one") == digest(tmp_path / "two")
+    listed = list((tmp_path / "one").rglob("*"))
+    with monkeypatch.context() as patch:  # whatever the order in which the file system lists them
+        patch.setattr(Path, "rglob", lambda *_: reversed(listed))
+        backwards = digest(tmp_path / "one")
+    assert backwards == digest(tmp_path / "one")
     (tmp_path / "two" / "a").rename(tmp_path / "two" / "z")
     assert digest(tmp_path / "one") != digest(tmp_path / "two")
     with pytest.raises(DataError, match="cannot be read"):
