@@ -8,7 +8,6 @@ from typing import Any, final
 
 from partwise.currency import Array, State
 from partwise.drivers.stopping import Reason
-from partwise.drivers.trace import Trace
 from partwise.protocols import Iteration, Matrix
 
 try:
@@ -48,6 +47,15 @@ class Tasks:
         """The method, telling when a step begins, if anybody listens."""
         return Announced(method, self) if self.heard else method
 
+    def announcing_step(self, step: Callable) -> Callable:
+        """The same for a step that is a function."""
+
+        def announced(*arguments: Any) -> Any:
+            self.begin_iteration()
+            return step(*arguments)
+
+        return announced if self.heard else step
+
     def begin_iteration(self) -> None:
         """An iteration is about to begin."""
         self.iteration = self.fit.subcontext(task_name="iteration")
@@ -66,7 +74,7 @@ class Tasks:
         if self.fit is not None:
             self.fit.call_on_fit_task_end(estimator=self.estimator, reconstruction_attributes=fitted, **self.given)
 
-    def asked_to_stop(self, trace: Trace) -> Reason | None:
+    def asked_to_stop(self, seen: Any) -> Reason | None:
         """The reason to stop, if a callback gave one: a rule for the loop."""
         return Reason("A callback asked to stop.") if self.stop else None
 

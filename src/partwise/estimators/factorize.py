@@ -141,7 +141,7 @@ def run(
     if keep is not None and keep.resume:
         state, trace = checkpoint.load(keep.folder, same)
     else:
-        state, trace = begin(method, X, *_start(prepared, W, H), relative=problem.beta == 2)
+        state, trace = begin(method, X, *initial(prepared, W, H), relative=problem.beta == 2)
     outcome = iterate(method, X, state, trace, (*rules, *settings.rules(choice.solver)), watching)
     if keep is not None:
         keeper.save(outcome.state, outcome.trace)
@@ -161,7 +161,7 @@ def identity(prepared: Prepared) -> dict[str, Any]:
     return json.loads(json.dumps({**wishes, **data, "solver": prepared.choice.solver}))
 
 
-def _start(prepared: Prepared, W: Any, H: Any) -> tuple[Array, Array]:
+def initial(prepared: Prepared, W: Any, H: Any) -> tuple[Array, Array]:
     """The initial factors, with the fixed components in place, and inside the ball or on the simplex where that is asked."""
     X, settings, problem = prepared.X, prepared.settings, prepared.problem
     Wt, H = start(X, problem.k, settings.init, settings.seed, W=W, H=H)

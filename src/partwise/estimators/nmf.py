@@ -13,7 +13,7 @@ from partwise.drivers.trace import Trace
 from partwise.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from partwise.estimators.factorize import Factorization, prepare, run
 from partwise.estimators.settings import Settings
-from partwise.estimators.telling import Progress, warn_of_max_iter
+from partwise.estimators.telling import Lines, warn_of_max_iter
 from partwise.estimators.transformer import NonnegativeTransformer, seed_from
 
 ZEROS_STAY = (
@@ -151,7 +151,7 @@ class NMF(CallbackSupportMixin, NonnegativeTransformer):
                 lambda: {"components_": state.H, "n_components_": len(state.H), "n_iter_": trace.last.t}
             )
 
-        observers = [observe, Progress(self.verbose)] if self.verbose else [observe]
+        observers = [observe, Lines(self.verbose)] if self.verbose else [observe]
         prepared = prepared._replace(method=tasks.announcing(prepared.method))
         found = run(prepared, W, H, rules=(tasks.asked_to_stop,), observers=observers)
         self._learn(found)

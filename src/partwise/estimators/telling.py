@@ -9,12 +9,13 @@ import warnings
 from sklearn.exceptions import ConvergenceWarning
 
 from partwise.currency import State
+from partwise.drivers.batches import Progress
 from partwise.drivers.trace import Trace
 
 EVERY = 10  # iterations between two lines at verbose=1; at verbose=2 and above every iteration has its line
 
 
-class Progress:
+class Lines:
     """An observer that writes lines to standard output, as scikit-learn's `verbose` does."""
 
     def __init__(self, verbose: int) -> None:
@@ -46,6 +47,17 @@ def warn_of_max_iter(trace: Trace, tol: float, max_iter: int) -> None:
         f"Maximum number of iterations {max_iter} reached. Increase it to improve convergence.{where} {advice}",
         ConvergenceWarning,
         stacklevel=4,
+    )
+
+
+def warn_of_max_epochs(progress: Progress, tol: float, max_iter: int) -> None:
+    """The same for batches."""
+    warnings.warn(
+        f"Maximum number of iterations {max_iter} reached. Increase it to improve convergence. The last batch still moved the "
+        f"components by {progress.change:.1e} of their size, and tol={tol:g} asks for at most that. "
+        f"Try max_iter={_rounded(5 * max_iter)}, a larger batch_size, or a larger tol.",
+        ConvergenceWarning,
+        stacklevel=5,
     )
 
 
