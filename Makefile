@@ -27,8 +27,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 
 .venv/.installed-bench: .venv/.installed-dev
 	@echo "installing the peers to compare with ..."
-	@$(INSTALL) torch==2.13.0
-	@$(INSTALL) --editable '.[bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
 
 demo: .venv/.installed
