@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, final
@@ -35,6 +35,17 @@ class Restored(NamedTuple):
 
 def save(folder: Path, state: State, trace: Trace, identity: Mapping[str, Any]) -> None:
     """Write a checkpoint; the previous one stays until this one is whole."""
+    try:
+        _save(folder, state, trace, identity)
+    except (OSError, SafetensorError) as error:  # safetensors has its own words for a full disk
+        kept = _tidy(folder)
+        before = "The one before it is intact: make room and resume." if kept else "There is none before it: make room."
+        raise RunError(
+            f"The checkpoint of iteration {trace.last.t} could not be written to {folder}: {error}. {before}"
+        ) from None
+
+
+def _save(folder: Path, state: State, trace: Trace, identity: Mapping[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     arrays, scalars = _take_apart(state)
     name = f"state-{trace.last.t:06d}.safetensors"
@@ -48,9 +59,16 @@ def save(folder: Path, state: State, trace: Trace, identity: Mapping[str, Any]) 
     temporary = folder / f".{INDEX}.tmp"
     temporary.write_text(json.dumps(index))
     _settle(temporary, folder / INDEX)
-    for old in folder.glob("state-*.safetensors"):
-        if old.name != name:
-            old.unlink()
+    _tidy(folder)
+
+
+def _tidy(folder: Path) -> str | None:
+    """Remove what does not belong to the whole checkpoint in the folder; the name of the state that does."""
+    kept = _index(folder)["state"] if exists(folder) else None
+    for left in (*folder.glob("state-*.safetensors"), *folder.glob(".*.tmp")):
+        if left.name != kept:
+            left.unlink(missing_ok=True)
+    return kept
 
 
 def load(folder: Path, identity: Mapping[str, Any]) -> Restored:
@@ -73,6 +91,11 @@ def load(folder: Path, identity: Mapping[str, Any]) -> Restored:
 def exists(folder: Path) -> bool:
     """Whether there is a whole checkpoint."""
     return (folder / INDEX).exists()
+
+
+def iteration(folder: Path) -> int | None:
+    """The iteration of the checkpoint, if there is one."""
+    return _index(folder)["iteration"] if exists(folder) else None
 
 
 def _index(folder: Path) -> dict[str, Any]:
@@ -130,16 +153,18 @@ def _put_together(arrays: dict[str, np.ndarray], scalars: dict[str, float]) -> S
 @final
 @dataclass
 class Checkpointer:
-    """An observer that saves every so many iterations or seconds, whichever comes first."""
+    """An observer that saves every so many iterations or seconds, whichever comes first, and when it is urgent."""
 
     folder: Path
     identity: Mapping[str, Any]
     every: int = 50
+    urgent: Callable[[], bool] = lambda: False  # asked after every iteration: save now, whatever the plan?
     seconds: float = 60.0
     saved: float = 0.0  # the trace's seconds at the last save
 
     def __call__(self, state: State, trace: Trace) -> None:
-        if trace.last.t % self.every == 0 or trace.last.seconds - self.saved >= self.seconds:
+        due = trace.last.t % self.every == 0 or trace.last.seconds - self.saved >= self.seconds
+        if due or self.urgent():
             self.save(state, trace)
 
     def save(self, state: State, trace: Trace) -> None:

@@ -1,0 +1,5 @@
+"""`python -m partwise` is the command `partwise`."""
+
+from partwise.cli import main
+
+main()

@@ -1,0 +1,51 @@
+"""The command `partwise`: its verbs, and what becomes of errors."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from partwise._version import __version__
+from partwise.cli import apply, datasets, fit, plan, version
+from partwise.cli.failures import Verbs
+
+app = typer.Typer(
+    name="partwise",
+    cls=Verbs,
+    help="Find the parts that a nonnegative matrix is made of: X ≈ W H, with W ≥ 0 and H ≥ 0.",
+    epilog="Begin with:  partwise fit digits -k 16 -o run",
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"partwise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _start(
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+app.command("fit", epilog=fit.EXAMPLE)(fit.fit)
+app.command("apply", epilog=apply.EXAMPLE)(apply.apply)
+app.command("plan", epilog=plan.EXAMPLE)(plan.plan)
+app.add_typer(datasets.app, name="datasets")
+app.command("version", epilog=version.EXAMPLE)(version.version)
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    app(prog_name="partwise")

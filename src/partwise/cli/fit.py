@@ -1,0 +1,62 @@
+"""`partwise fit`: from data to a run directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from partwise.cli import options as o
+
+EXAMPLE = (
+    "Example:  partwise fit counts.npz -k 20 --loss kullback-leibler -o run   ·   then: partwise apply run new.npz"
+)
+
+
+def fit(
+    data: o.Data,
+    k: o.Components,
+    output: o.Output = Path("run"),
+    solver: o.Solver = "auto",
+    solver_option: o.SolverOption = None,
+    loss: o.Loss = "frobenius",
+    init: o.Init = None,
+    seed: o.Seed = 0,
+    alpha_w: o.AlphaW = 0.0,
+    alpha_h: o.AlphaH = "same",
+    l1_ratio: o.L1Ratio = 0.0,
+    normalize: o.Normalize = None,
+    max_iter: o.MaxIter = 200,
+    tol: o.Tol = 1e-4,
+    max_seconds: o.MaxSeconds = None,
+    target_error: o.TargetError = None,
+    key: o.Key = None,
+    missing: o.Missing = "error",
+    negative: o.Negative = "error",
+    dtype: o.Dtype = None,
+    threads: o.Threads = None,
+    checkpoint_every: o.CheckpointEvery = 50,
+    resume: o.Resume = False,
+    force: o.Force = False,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,
+) -> None:
+    """Find the parts: W and H, nonnegative, with X ≈ W H.
+
+    Makes a run directory with the model, the trace and a manifest. It is whole or absent: until the end it is called RUN.partial.
+    Ctrl-C keeps a checkpoint, from which --resume goes on as if nothing had happened.
+    """
+    from partwise.cli import fitting, results, wishes
+    from partwise.estimators.settings import Settings
+
+    settings = Settings(
+        n_components=k, solver=solver, beta_loss=wishes.loss(loss), init=init, tol=tol, max_iter=max_iter,
+        max_seconds=max_seconds, target_error=target_error, alpha_W=alpha_w, alpha_H=wishes.alpha_H(alpha_h),
+        l1_ratio=l1_ratio, normalize=normalize, seed=seed, options=wishes.solver_options(solver_option),
+    )  # fmt: skip
+    wanted = fitting.Wanted(data, key, missing, negative, dtype)
+    place = fitting.Place(output, checkpoint_every, force, resume)
+    done = fitting.fit(wanted, settings, place, threads=threads, quiet=quiet)
+    if json:
+        results.tell_json(done)
+    elif not quiet:
+        results.tell(done)

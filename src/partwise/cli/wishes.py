@@ -1,0 +1,50 @@
+"""From what was typed to `Settings`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from partwise.errors import OptionError
+from partwise.estimators.settings import BETAS
+
+
+def loss(text: str) -> str | float:
+    """The name of a loss, or β."""
+    if text in BETAS:
+        return text
+    number = _number(text)
+    if not isinstance(number, (int, float)) or not math.isfinite(number):
+        raise OptionError(f"--loss {text} is not known; expected {', '.join(BETAS)}, or a number β.")
+    return float(number)
+
+
+def alpha_H(text: str) -> float | str:
+    """A penalty, or `same`."""
+    number = _number(text)
+    if text != "same" and not isinstance(number, (int, float)):
+        raise OptionError(f"--alpha-h {text} is not known; expected a number or 'same'.")
+    return text if text == "same" else float(number)
+
+
+def solver_options(pairs: Sequence[str] | None) -> dict[str, Any]:
+    """name=value … as a mapping; values are numbers, true, false, or words."""
+    options: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not (name and equals and value):
+            raise OptionError(f"--solver-option {pair!r} is not of the form name=value, as in acceleration=3.")
+        options[name.replace("-", "_")] = _number(value)
+    return options
+
+
+def _number(text: str) -> int | float | bool | str:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

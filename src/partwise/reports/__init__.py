@@ -1,0 +1,1 @@
+"""What is told of a run: its directory, and the tables that a terminal shows."""

@@ -1,0 +1,140 @@
+"""Making a run directory: whole or absent.
+
+All is written into `run.partial/`, which is renamed to `run/` when it is complete. What stood under that name before stays until then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from partwise.drivers import checkpoint
+from partwise.errors import OptionError, RunError
+from partwise.reports.lock import LOCK, alone, refuse_if_busy
+
+MANIFEST, MODEL, NAMES, TRACE, CHECKPOINT = (
+    "manifest.json", "model.safetensors", "names.json", "trace.jsonl", "checkpoint",
+)  # fmt: skip
+KIND = "partwise run"
+SCHEMA = 1
+
+
+@contextmanager
+def claimed(target: Path, *, force: bool = False, resume: bool = False) -> Iterator[Path]:
+    """The partial directory to work in. When the work fails it stays if it holds a checkpoint, and goes if it does not."""
+    partial = partial_of(target)
+    refuse_if_busy(partial)
+    if resume:
+        _prepare_resume(target, partial, force)
+    else:
+        _prepare_fresh(target, partial, force)
+    with writing(partial):
+        partial.mkdir(parents=True, exist_ok=True)
+    try:
+        with alone(partial):
+            yield partial
+    except BaseException:
+        if not checkpoint.exists(partial / CHECKPOINT):
+            shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def partial_of(target: Path) -> Path:
+    """Where a run is before it is whole."""
+    if target.name in ("", ".."):
+        raise OptionError(f"{target} cannot be the name of a run directory; give it a name of its own, as in -o run.")
+    return target.with_name(target.name + ".partial")
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a directory is a run of ours, whole."""
+    try:
+        return json.loads((folder / MANIFEST).read_text(encoding="utf-8")).get("kind") == KIND
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _prepare_fresh(target: Path, partial: Path, force: bool) -> None:
+    if _occupied(target) and not is_run(target):
+        raise OptionError(f"{target} exists and is not a run of partwise: it stays. Choose another name with -o.")
+    if _occupied(target) and not force:
+        raise OptionError(f"{target} exists already. Choose another name with -o, or replace it with --force.")
+    if checkpoint.exists(partial / CHECKPOINT) and not force:
+        raise OptionError(
+            f"{partial} holds an interrupted run. Go on with it by --resume, or start over by --force (which removes it)."
+        )
+    shutil.rmtree(partial, ignore_errors=True)
+
+
+def _occupied(target: Path) -> bool:
+    """An empty directory does not count: somebody made it to be filled."""
+    return target.is_symlink() or target.is_file() or (target.is_dir() and any(target.iterdir()))
+
+
+def _prepare_resume(target: Path, partial: Path, force: bool) -> None:
+    if force:
+        raise OptionError("--force starts over and --resume goes on: give one of them.")
+    if checkpoint.exists(partial / CHECKPOINT):
+        return
+    if checkpoint.exists(target / CHECKPOINT):  # it used up its iterations or its time: go on from where it stood
+        with writing(partial):
+            shutil.rmtree(partial, ignore_errors=True)
+            shutil.copytree(target / CHECKPOINT, partial / CHECKPOINT)
+        return
+    if is_run(target):
+        raise RunError(f"{target} is whole and had converged: there is nothing to resume.")
+    raise RunError(
+        f"There is nothing to resume: neither {partial} nor {target} holds a checkpoint. Leave --resume out."
+    )
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """A disk that is full, read-only or gone becomes a sentence."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise RunError(
+            f"{error.filename or folder} could not be written: {reason}. Nothing half-written was kept."
+        ) from None
+
+
+def publish(partial: Path, target: Path, *, keep_checkpoint: bool, replace: bool) -> None:
+    """Give the complete directory its name; what had the name goes only then."""
+    with writing(target):
+        (partial / LOCK).unlink(missing_ok=True)
+        if not keep_checkpoint:
+            shutil.rmtree(partial / CHECKPOINT, ignore_errors=True)
+        if not _occupied(target):
+            with suppress(FileNotFoundError):
+                target.rmdir()
+            partial.rename(target)
+            return
+        if not (replace and is_run(target)):
+            raise RunError(f"{target} came into being meanwhile; the finished run is in {partial}: rename it yourself.")
+        before = target.with_name(f"{target.name}.replaced-{os.getpid()}")
+        target.rename(before)
+        partial.rename(target)
+        shutil.rmtree(before, ignore_errors=True)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Valid JSON: what is not a number is null."""
+    path.write_text(json.dumps(strict(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def strict(value: Any) -> Any:
+    """With None for NaN and infinities, at every depth."""
+    if isinstance(value, Mapping):
+        return {str(key): strict(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [strict(inner) for inner in value]
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    return value
