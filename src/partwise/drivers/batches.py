@@ -30,7 +30,7 @@ BatchStep = Callable[[Matrix, Array, Array, Any, float], Any]  # (X_b, Wt_b, H, 
 
 
 class Progress(NamedTuple):
-    """Where the run stands after a step. Costs are per row, and of the first step unknown to the average: H had not moved yet."""
+    """Where the run stands after a step. Costs are per row; the average leaves out the first, whose H had not moved yet."""
 
     step: int = 0
     epoch: int = 0  # begun
@@ -39,9 +39,12 @@ class Progress(NamedTuple):
     average: float = float("nan")  # exponentially weighted over about an epoch
     least: float = float("inf")  # that the average has been
     stale: int = 0  # steps since
-    change: float = float("inf")  # ‖H − H_before‖ / ‖H‖
+    moved: float = float("inf")  # ‖H − H_before‖ / ‖H‖
+    change: float = float(
+        "inf"
+    )  # the largest such move of the last epoch's batches: one batch may just have nothing to say
 
-    def after(self, cost: float, change: float, share: float, batches: int) -> Progress:
+    def after(self, cost: float, moved: float, change: float, share: float, batches: int) -> Progress:
         """One step on."""
         step = self.step + 1
         here = Progress(step, -(-step // batches), step % batches == 0, cost)
@@ -50,7 +53,11 @@ class Progress(NamedTuple):
         average = cost if step == 2 else self.average * (1 - share) + cost * share
         better = average < self.least
         return here._replace(
-            average=average, least=min(average, self.least), stale=0 if better else self.stale + 1, change=change
+            average=average,
+            least=min(average, self.least),
+            stale=0 if better else self.stale + 1,
+            moved=moved,
+            change=change,
         )
 
 
@@ -77,9 +84,11 @@ def iterate_batches(
     for rows in cycle(batches):
         share = (rows.stop - rows.start) / n
         moved = step(X.rows(rows), np.ascontiguousarray(Wt[:, rows]), H, past, share)
-        change = float(np.linalg.norm(moved.H - H)) / max(float(np.linalg.norm(moved.H)), np.finfo(H.dtype).tiny)
+        distance = float(np.linalg.norm(moved.H - H)) / max(float(np.linalg.norm(moved.H)), np.finfo(H.dtype).tiny)
+        before = history[1 - len(batches) :] if len(batches) > 1 else []
+        change = max((distance, *(progress.moved for progress in before)))
         Wt[:, rows], H, past = moved.Wt, moved.H, moved.past
-        history.append(history[-1].after(moved.cost / (rows.stop - rows.start), change, share, len(batches)))
+        history.append(history[-1].after(moved.cost / (rows.stop - rows.start), distance, change, share, len(batches)))
         for observe in observers:
             observe(H, history[-1])
         reason = next((reason for rule in rules if (reason := rule(history[-1])) is not None), None)
@@ -97,7 +106,7 @@ def row_batches(n: int, size: int) -> Iterator[slice]:
 @final
 @dataclass(frozen=True)
 class SmallChange:
-    """Stop when a step moves H by no more than `tol` of its size."""
+    """Stop when no batch of a whole epoch has moved H by more than `tol` of its size."""
 
     tol: float
 
@@ -105,7 +114,7 @@ class SmallChange:
         if progress.change > self.tol:
             return None
         return Reason(
-            f"A batch moved the components by {progress.change:.1e} of their size, at most tol = {self.tol:g}."
+            f"The batches moved the components by {progress.change:.1e} of their size, at most tol = {self.tol:g}."
         )
 
 

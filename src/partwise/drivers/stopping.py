@@ -9,7 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, final
 
-from partwise.drivers.trace import Trace
+import numpy as np
+
+from partwise.drivers.trace import Point, Trace
 
 
 class Reason(NamedTuple):
@@ -73,7 +75,7 @@ class KktResidual:
 @final
 @dataclass(frozen=True)
 class RelativeChange:
-    """Stop when the objective fell by less than `tol` of its first value over the last `window` iterations."""
+    """Stop when √objective fell by less than `tol` of its first value over the last `window` iterations (scikit-learn's rule for 'mu')."""
 
     tol: float
     window: int = 10
@@ -82,13 +84,35 @@ class RelativeChange:
         known = trace.measured()
         now = known[-1]
         before = next((point for point in reversed(known) if point.t <= now.t - self.window), None)
-        if before is None or now.t != trace.last.t or known[0].objective == 0:
+        if before is None or now.t != trace.last.t or known[0].objective <= 0:
             return None
-        change = (before.objective - now.objective) / abs(known[0].objective)
+        change = (_root(before) - _root(now)) / _root(known[0])
         if change >= self.tol:
             return None
-        return Reason(f"The objective fell by {max(change, 0):.1e} of its first value in the last {now.t - before.t} "
-                      f"iterations, less than tol = {self.tol:g}.")  # fmt: skip
+        return Reason(f"The root of the objective fell by {max(change, 0):.1e} of its first value in the last "
+                      f"{now.t - before.t} iterations, less than tol = {self.tol:g}.")  # fmt: skip
+
+
+def _root(point: Point) -> float:
+    return math.sqrt(max(point.objective, 0.0))
+
+
+@final
+@dataclass(frozen=True)
+class Standstill:
+    """Stop when the objective has not moved by more than rounding for a while: there is nothing left to gain.
+
+    A start that is almost a solution needs this: its residual can hardly fall by another factor `tol`.
+    """
+
+    window: int = 10
+
+    def __call__(self, trace: Trace) -> Reason | None:
+        known = [point.objective for point in trace.measured()[-self.window - 1 :]]
+        rounding = 4 * float(np.finfo(np.float64).eps) * max(trace.scale, abs(known[0]) if known else 0.0)
+        if len(known) <= self.window or max(known) - min(known) > rounding:
+            return None
+        return Reason(f"The objective stood still, up to rounding, for {self.window} iterations.")
 
 
 @final

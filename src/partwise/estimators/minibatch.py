@@ -44,7 +44,7 @@ class MiniBatchNMF(CallbackSupportMixin, NonnegativeTransformer):
     ----------
     n_components, init, beta_loss, random_state, alpha_W, alpha_H, l1_ratio : as for `NMF`.
     batch_size : rows in a batch.
-    tol : stop when a step moves H by no more than this part of its size; 0: never.
+    tol : stop when no batch of a whole pass has moved H by more than this part of its size; 0: never.
     max_no_improvement : stop when the averaged cost has reached no new low for so many batches; None: never.
     max_iter : at most so many passes over the data.
     forget_factor : what the past counts after one pass over the data; less forgets sooner. In `partial_fit`, after one call.

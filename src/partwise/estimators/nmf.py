@@ -42,7 +42,7 @@ class NMF(CallbackSupportMixin, NonnegativeTransformer):
     solver : "auto" (default; `solver_` and `solver_reason_` tell what it took), "hals" (also called "cd"), "bpp", "mu", "pgd", "nesterov",
         "ipalm", "admm", ... "mu" is for all losses, the others are for the Frobenius loss.
     beta_loss : "frobenius", "kullback-leibler", "itakura-saito" or a number β.
-    tol : a least-squares fit stops when its projected gradient has fallen to `tol` times the first one, others when the objective falls by
+    tol : a least-squares fit stops when its projected gradient has fallen to `tol` times the first one, others when √objective falls by
         less than `tol` of its first value in ten iterations; 0 means never.
     max_iter : at most so many iterations.
     random_state : int, RandomState or None. An int gives the same result each time, on any number of threads.
@@ -168,7 +168,8 @@ class NMF(CallbackSupportMixin, NonnegativeTransformer):
         self.stopping_reason_ = found.reason.sentence
         self.solver_, self.solver_reason_ = found.choice
         if self.tol > 0 and not found.reason.converged:
-            warn_of_max_iter(found.trace, self.tol, self.max_iter)
+            by_residual = found.problem.beta == 2 and self.solver_ != "mu"
+            warn_of_max_iter(found.trace, self.tol, self.max_iter, by_residual)
 
     def _settings(self, seed: int = 0) -> Settings:
         return Settings(

@@ -13,7 +13,7 @@ import numpy as np
 from partwise.algorithms.single.alternating import Penalty
 from partwise.algorithms.single.methods import Problem
 from partwise.currency import Array
-from partwise.drivers.stopping import DidRule, KktResidual, MaxIterations, MaxSeconds, RelativeChange, Rule, TargetError
+from partwise.drivers.stopping import DidRule, KktResidual, MaxIterations, MaxSeconds, RelativeChange, Rule, Standstill, TargetError
 from partwise.errors import DataError, OptionError
 from partwise.protocols import Matrix
 
@@ -122,6 +122,7 @@ class Settings:
             reached.append(DidRule(self.did_epsilon))
         if self.tol > 0:
             reached.append(KktResidual(self.tol) if self.beta == 2 and solver != "mu" else RelativeChange(self.tol))
+            reached.append(Standstill())
         if self.max_seconds is not None:
             reached.append(MaxSeconds(self.max_seconds))
         return (*reached, MaxIterations(self.max_iter))

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from partwise.algorithms.single.exact import exact_W
 from partwise.currency import Array
 from partwise.data import Entries, as_matrix
-from partwise.errors import DataError
+from partwise.errors import OptionError
 from partwise.estimators.factorize import refuse_zeros
 from partwise.estimators.settings import Settings
 from partwise.protocols import Matrix
@@ -100,6 +100,6 @@ def seed_from(random_state: Any) -> int:
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError:
-        raise DataError(
+        raise OptionError(
             f"random_state={random_state!r}; expected a whole number ≥ 0, a numpy RandomState, or None."
         ) from None

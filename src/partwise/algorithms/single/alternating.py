@@ -14,8 +14,9 @@ from typing import final
 
 import numpy as np
 
+from partwise.algorithms.single.optimality import Optimality
 from partwise.currency import Array, Carry, NormalEq, State
-from partwise.kernels.sums import sq64, violation
+from partwise.kernels.sums import sq64
 from partwise.protocols import Matrix, Update
 
 CHECK_EVERY = 5  # iterations between measurements of the projected gradient: each costs up to a sweep
@@ -48,6 +49,8 @@ class Alternating:
     update_H: Update
     penalty: Penalty = field(default_factory=Penalty)
     whole_W: bool = False  # the update of W looks at whole components, so W cannot be updated by blocks of rows
+    optimal_W: Optimality = field(default_factory=Optimality)
+    optimal_H: Optimality = field(default_factory=Optimality)
 
     def init(self, X: Matrix, Wt: Array, H: Array) -> State:
         return start_state(self, X, Wt, H)
@@ -57,14 +60,14 @@ class Alternating:
         carry_W = tuple(np.empty_like(part) for part in state.carry_W)
 
         def move(rows: slice, F: Array, eq: NormalEq) -> Array:
-            seen.add(F, eq)
+            seen.add(F, eq, self.optimal_W)
             moved, kept = self.update_W(F, eq, tuple(part[:, rows] for part in state.carry_W))
             for whole, part in zip(carry_W, kept, strict=True):
                 whole[:, rows] = part
             return moved
 
         Wt, eq = pass_over(X, state.Wt, state.H, move, whole=self.whole_W)
-        seen.add(state.H, eq)
+        seen.add(state.H, eq, self.optimal_H)
         H, carry_H = self.update_H(state.H, eq, state.carry_H)
         loss = 0.5 * X.sq_error(Wt, H, eq)
         return State(Wt, H, loss, self.penalty.of(Wt, H), seen.total, carry_W, carry_H)
@@ -96,7 +99,7 @@ class Violation:
     def __init__(self, t: int) -> None:
         self.total = 0.0 if t % CHECK_EVERY == 1 else float("nan")
 
-    def add(self, F: Array, eq: NormalEq) -> None:
+    def add(self, F: Array, eq: NormalEq, optimality: Optimality) -> None:
         """Count a factor before it moves."""
         if self.total == self.total:  # not NaN: this iteration measures
-            self.total += violation(F, eq.gradient(F))
+            self.total += optimality.violation(F, eq)

@@ -43,12 +43,12 @@ class Extrapolated:
         moved_W = np.empty_like(state.Wt)
 
         def move(rows: slice, F: Array, eq: NormalEq) -> Array:
-            seen.add(F, eq)
+            seen.add(F, eq, self.inner.optimal_W)
             moved_W[:, rows], _ = self.inner.update_W(F, eq, ())
             return push(moved_W[:, rows], past["Wt_before"][:, rows], ahead)
 
         Wt, eq = pass_over(X, state.Wt, past["H_ahead"], move)
-        seen.add(past["H_ahead"], eq)
+        seen.add(past["H_ahead"], eq, self.inner.optimal_H)
         H, _ = self.inner.update_H(past["H_ahead"], eq, ())
         found = State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), self.inner.penalty.of(Wt, H), seen.total)
         if found.objective > state.objective and ahead > 0:

@@ -10,6 +10,7 @@ from typing import Any, final
 from partwise.algorithms.single.alternating import Alternating, Penalty
 from partwise.algorithms.single.extrapolated import Extrapolated
 from partwise.algorithms.single.multiplicative import Multiplicative
+from partwise.algorithms.single.optimality import Optimality
 from partwise.errors import OptionError
 from partwise.protocols import Iteration, Update
 from partwise.updates import Admm, AsRatio, BallHals, Bpp, Fixed, Hals, Mu, Nesterov, Palm, Penalised, Pgd
@@ -51,7 +52,14 @@ class Problem:
 
     def alternating(self, update_W: Update, update_H: Update) -> Alternating:
         """The alternation of two dressed updates."""
-        return Alternating(*self.dress(update_W, update_H), self.penalty, whole_W=self.bounded == "W")
+        return self.pair(*self.dress(update_W, update_H))
+
+    def pair(self, update_W: Update, update_H: Update) -> Alternating:
+        """The alternation of two updates that are dressed already."""
+        p = self.penalty
+        on_W = Optimality(p.l1_W, p.l2_W, 0, "simplex" if self.rows_sum_to_one else "ball" if self.bounded == "W" else "")
+        on_H = Optimality(p.l1_H, p.l2_H, self.fixed, "ball" if self.bounded == "H" else "")
+        return Alternating(update_W, update_H, p, self.bounded == "W", on_W, on_H)
 
     def projections(self) -> tuple[Callable, Callable]:
         """What gradient steps of W and of H project on."""
@@ -92,7 +100,7 @@ def mu(problem: Problem) -> Iteration:
     updates = (Ball(step) if problem.bounded == side else step for side in "WH")
     update_W, update_H = problem.dress(*updates)
     if problem.beta == 2:
-        return Alternating(AsRatio(update_W), AsRatio(update_H), problem.penalty, whole_W=problem.bounded == "W")
+        return problem.pair(AsRatio(update_W), AsRatio(update_H))
     return Multiplicative(update_W, update_H, problem.beta, problem.penalty)
 
 
@@ -138,15 +146,16 @@ def method(solver: str, problem: Problem, options: Mapping[str, Any]) -> Iterati
     if unknown:
         can = f"its options are: {', '.join(known)}" if known else "it has no options"
         raise OptionError(f"solver={solver!r} does not know {', '.join(unknown)}; {can}.")
-    refuse_unfit(name, problem)
+    refuse_unfit(name, problem, solver)
     return build(problem, **options)
 
 
-def refuse_unfit(name: str, problem: Problem) -> None:
+def refuse_unfit(name: str, problem: Problem, solver: str) -> None:
     """Not every method can do everything: say so, and which can."""
     if problem.beta != 2 and name != "mu":
         raise OptionError(
-            f"solver={name!r} minimises the Frobenius loss only; use solver='mu' for beta_loss={problem.beta:g}."
+            f"Invalid beta_loss parameter: solver {solver!r} does not handle beta_loss = {problem.beta!r}, it minimises the Frobenius "
+            "loss only; use solver='mu' or 'auto'."
         )
     if problem.rows_sum_to_one and name not in ("hals", "pgd", "nesterov", "ipalm"):
         raise OptionError(
