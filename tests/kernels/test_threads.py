@@ -22,6 +22,14 @@ def test_shares_cover_everything_once_and_are_cut_at_grains(size, grain, number)
     assert all(start % grain == 0 for start, _ in seen)
 
 
+@pytest.mark.parametrize(("least", "shares"), [(1, 2), (50, 2), (51, 1), (1000, 1)])
+def test_a_share_is_worth_its_thread(least, shares):
+    seen = []
+    with threads(2):
+        spread(lambda start, stop: seen.append((start, stop)), 100, grain=1, least=least)
+    assert len(seen) == shares
+
+
 def test_blas_and_kernels_use_the_same_number():
     before = count()
     with threads(1) as number:

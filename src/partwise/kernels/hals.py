@@ -30,8 +30,8 @@ def hals_sweeps(F: Array, gram: Array, cross: Array, sweeps: int = 1) -> None:
     lanes = width(F.dtype)
     whole = r - r % lanes
     gram, cross = sealed(gram), sealed(cross)
-    grain = -(-SHARE // max(1, k * k * sweeps * lanes)) * lanes
-    spread(lambda start, stop: _sweep_strips(F, gram, cross, sweeps, start, stop), whole, grain)
+    least = SHARE // max(1, k * k * sweeps)
+    spread(lambda start, stop: _sweep_strips(F, gram, cross, sweeps, start, stop), whole, lanes, least)
     if whole < r:
         last, last_cross = np.zeros((2, k, lanes), F.dtype)
         last[:, : r - whole], last_cross[:, : r - whole] = F[:, whole:], cross[:, whole:]

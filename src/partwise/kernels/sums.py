@@ -37,7 +37,7 @@ def violation(F: Array, gradient: Array) -> float:
 def _by_chunks(sum_chunks: Callable[..., Any], A: Array, B: Array) -> float:
     flat, other = sealed(A.reshape(-1)), sealed(B.reshape(-1))
     partial = np.zeros(-(-flat.size // CHUNK))
-    spread(lambda start, stop: sum_chunks(flat, other, partial, start, stop), partial.size, SHARE)
+    spread(lambda start, stop: sum_chunks(flat, other, partial, start, stop), partial.size, grain=1, least=SHARE)
     return float(partial.sum())
 
 

@@ -47,14 +47,16 @@ def _pool(process: int, size: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(size, thread_name_prefix="partwise")
 
 
-def spread(task: Callable[[int, int], None], size: int, grain: int = 256) -> None:
+def spread(task: Callable[[int, int], None], size: int, grain: int = 256, least: int = 1) -> None:
     """Run task(start, stop) over [0, size), one contiguous share for each thread, cut at multiples of `grain`.
 
-    The task's kernel must release the GIL, its results must not depend on the cuts, and it must not spread itself.
+    Fewer threads work where a share would be smaller than `least`, and not worth waking one. The task's kernel must release
+    the GIL, its results must not depend on the cuts, and it must not spread itself.
     """
     grains = -(-size // grain)
-    available = count() if grains > 1 else 1
-    workers = min(available, grains)
+    most = min(grains, size // max(1, least))
+    available = count() if most > 1 else 1
+    workers = min(available, most)
     if workers <= 1:
         task(0, size)
         return
