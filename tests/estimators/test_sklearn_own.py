@@ -64,7 +64,7 @@ DIFFERENCES = {  # name or pattern of a test's → why it must fail
     "test_nmf_inverse_transform[mu]": "its tolerance fits scikit-learn's random numbers; from ours 'mu' stops .017 from A, .015 is allowed",
     "test_nmf_minibatchnmf_equivalence[2]": "for β = 2 our MiniBatchNMF does better than multiplicative updates",
     "test_minibatch_nmf_partial_fit": "theirs passes because fit writes into the caller's H, so that both models hold one array; we do not",
-    "test_nmf_custom_init_dtype_error[*]": "the start is refused as there, but transform takes X of any dtype, in its components' precision",
+    "test_nmf_custom_init_dtype_error[*]": "the start is refused as there, but transform takes X of any dtype",
     "test_nmf_n_components_auto[*]": "reads a private attribute, _n_components; ours is the public n_components_",
     "test_nmf_w_h_not_used_warning": "its last part is of non_negative_factorization(update_H=False, W=...), a function we do not have",
 }
