@@ -34,7 +34,6 @@ def list_all(json: o.Json = False, debug: o.Debug = False) -> None:
         ]
         screen.show_json({"datasets": facts})
         return
-    out = screen.to_stdout()
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for name in ("name", "samples × features", "where", "what it is"):
         table.add_column(name, no_wrap=True)  # a terminal cuts titles short, a pipe gets them whole
@@ -42,7 +41,7 @@ def list_all(json: o.Json = False, debug: o.Debug = False) -> None:
         table.add_row(
             Text(dataset.name), shape(dataset.shape) if dataset.shape else "from the text", where, Text(dataset.title)
         )
-    out.print(table, width=None if out.is_terminal else 200, crop=out.is_terminal)
+    screen.to_stdout(piped_width=200).print(table)
 
 
 @app.command("get", epilog="Example:  partwise datasets get mnist")

@@ -33,7 +33,7 @@ def fit(
     negative: o.Negative = "error",
     dtype: o.Dtype = None,
     threads: o.Threads = None,
-    checkpoint_every: o.CheckpointEvery = 50,
+    checkpoint_every: o.CheckpointEvery = None,
     resume: o.Resume = False,
     force: o.Force = False,
     json: o.Json = False,
@@ -49,11 +49,11 @@ def fit(
     from partwise.estimators.settings import Settings
 
     settings = Settings(
-        n_components=k, solver=solver, beta_loss=wishes.loss(loss), init=init, tol=tol, max_iter=max_iter,
+        n_components=k, solver=solver, beta_loss=wishes.loss(loss), init=wishes.init(init), tol=tol, max_iter=max_iter,
         max_seconds=max_seconds, target_error=target_error, alpha_W=alpha_w, alpha_H=wishes.alpha_H(alpha_h),
         l1_ratio=l1_ratio, normalize=normalize, seed=seed, options=wishes.solver_options(solver_option),
     )  # fmt: skip
-    wanted = fitting.Wanted(data, key, missing, negative, dtype)
+    wanted = fitting.Wanted(data, key, missing, negative, wishes.dtype(dtype))
     place = fitting.Place(output, checkpoint_every, force, resume)
     done = fitting.fit(wanted, settings, place, threads=threads, quiet=quiet)
     if json:

@@ -39,7 +39,7 @@ class Place(NamedTuple):
     """Where the run goes, and what may be there already."""
 
     target: Path
-    every: int  # iterations between checkpoints
+    every: int | None  # iterations between checkpoints; None: every half minute
     force: bool
     resume: bool
 

@@ -109,9 +109,13 @@ Threads = Annotated[
     _option("--threads", min=1, metavar="N", help="Threads of BLAS and kernels; else as the machine has it."),
 ]
 CheckpointEvery = Annotated[
-    int,
+    int | None,
     _option(
-        "--checkpoint-every", min=1, metavar="N", help="Iterations between checkpoints (or a minute).", panel="Output"
+        "--checkpoint-every",
+        min=1,
+        metavar="N",
+        help="Iterations between checkpoints; else half a minute.",
+        panel="Output",
     ),
 ]
 Output = Annotated[Path, _option("-o", "--output", metavar="RUN", help="The run directory to make.", panel="Output")]

@@ -32,7 +32,7 @@ def plan(
     settings = Settings(
         n_components=k, solver=solver, beta_loss=wishes.loss(loss), max_iter=max_iter, options=wishes.solver_options(solver_option)
     )  # fmt: skip
-    found = planning.plan(data, key, missing, negative, dtype, settings, threads=threads)
+    found = planning.plan(data, key, missing, negative, wishes.dtype(dtype), settings, threads=threads)
     if json:
         planning.tell_json(found)
     else:

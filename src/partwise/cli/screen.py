@@ -25,9 +25,9 @@ def to_stderr() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def to_stdout() -> Console:
+def to_stdout(*, piped_width: int | None = None) -> Console:
     """A console for results."""
-    return Console(highlight=False)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else piped_width)
 
 
 def show(title: str, rows: Sequence[Row], after: Sequence[str] = ()) -> None:

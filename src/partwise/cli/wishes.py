@@ -8,6 +8,7 @@ from typing import Any
 
 from partwise.errors import OptionError
 from partwise.estimators.settings import BETAS
+from partwise.start import METHODS
 
 
 def loss(text: str) -> str | float:
@@ -18,6 +19,21 @@ def loss(text: str) -> str | float:
     if not isinstance(number, (int, float)) or not math.isfinite(number):
         raise OptionError(f"--loss {text} is not known; expected {', '.join(BETAS)}, or a number β.")
     return float(number)
+
+
+def init(text: str | None) -> str | None:
+    """The name of a start that needs nothing but X."""
+    known = [name for name in METHODS if name != "custom"]
+    if text not in (None, *known):
+        raise OptionError(f"--init {text} is not known; expected one of {', '.join(known)}.")
+    return text
+
+
+def dtype(text: str | None) -> str | None:
+    """A working precision."""
+    if text not in (None, "float32", "float64"):
+        raise OptionError(f"--dtype {text} is not supported; expected float32 or float64.")
+    return text
 
 
 def alpha_H(text: str) -> float | str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,24 +154,32 @@ def _put_together(arrays: dict[str, np.ndarray], scalars: dict[str, float]) -> S
 @final
 @dataclass
 class Checkpointer:
-    """An observer that saves every so many iterations or seconds, whichever comes first, and when it is urgent."""
+    """An observer that saves every so many iterations if told so, else every half minute; and when it is urgent.
+
+    Where saving takes long it is done more seldom, so that it costs a twentieth of the time at most.
+    """
 
     folder: Path
     identity: Mapping[str, Any]
-    every: int = 50
+    every: int | None = None
     urgent: Callable[[], bool] = lambda: False  # asked after every iteration: save now, whatever the plan?
-    seconds: float = 60.0
+    seconds: float = 30.0
     saved: float = 0.0  # the trace's seconds at the last save
+    took: float = 0.0  # seconds it took
 
     def __call__(self, state: State, trace: Trace) -> None:
-        due = trace.last.t % self.every == 0 or trace.last.seconds - self.saved >= self.seconds
+        if self.every is not None:
+            due = trace.last.t % self.every == 0
+        else:
+            due = trace.last.seconds - self.saved >= max(self.seconds, 20 * self.took)
         if due or self.urgent():
             self.save(state, trace)
 
     def save(self, state: State, trace: Trace) -> None:
         """Save now."""
+        began = time.perf_counter()
         save(self.folder, state, trace, self.identity)
-        self.saved = trace.last.seconds
+        self.saved, self.took = trace.last.seconds, time.perf_counter() - began
 
 
 def file_digest(path: Path) -> str:

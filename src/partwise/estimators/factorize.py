@@ -59,7 +59,7 @@ class Keep(NamedTuple):
     """Where checkpoints go, how often, and whether to go on from one."""
 
     folder: Path
-    every: int = 50
+    every: int | None = None  # iterations; None: every half minute
     resume: bool = False
     also: Mapping[str, Any] = {}  # noqa: RUF012  (never written to)  what else must be the same to resume: where X is from
     urgent: Callable[[], bool] = lambda: False  # save after this iteration: an observer is about to end the run
