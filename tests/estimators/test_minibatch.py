@@ -76,7 +76,7 @@ def test_partial_fit_on_the_same_batches_is_fit(X, beta_loss):
 
 def test_partial_fit_learns_from_a_stream_and_survives_a_pickle(X):
     model = MiniBatchNMF(5, random_state=0)
-    for epoch in range(6):
+    for _ in range(6):
         for start in range(0, len(X), 50):
             model.partial_fit(X[start : start + 50])
         model = pickle.loads(pickle.dumps(model))
