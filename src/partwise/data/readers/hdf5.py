@@ -1,4 +1,7 @@
-"""HDF5 (.h5, .hdf5) and AnnData's .h5ad, through h5py alone."""
+"""HDF5 (.h5, .hdf5) and AnnData's .h5ad, through h5py alone.
+
+A file whose stored text is damaged on purpose can keep HDF5's own library busy for ever: interrupt it then.
+"""
 
 from __future__ import annotations
 
