@@ -105,6 +105,7 @@ def test_solver_options_reach_the_solver(call, here):
         (("--loss", "nan"), "--loss nan"),
         (("--loss", "1", "--solver", "hals"), "solver='mu'"),
         (("--init", "warm"), "warm"),
+        (("--loss", "1", "--target-error", "0.1"), "target_error"),
         (("--missing", "maybe"), "missing='maybe'"),
         (("--negative", "flip"), "negative='flip'"),
         (("--dtype", "float16"), "float16"),

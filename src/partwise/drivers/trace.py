@@ -49,6 +49,5 @@ class Trace:
     def relative_error(self, loss: float | None = None) -> float:
         """‖X − WH‖ / ‖X‖ of the newest measured loss (or the given one); 0 for an X of zeros."""
         if loss is None:
-            known = self.measured()
-            loss = known[-1].loss if known else math.nan
+            loss = next((point.loss for point in reversed(self.points) if not math.isnan(point.loss)), math.nan)
         return math.sqrt(max(2 * loss, 0.0) / self.scale) if self.scale > 0 else 0.0

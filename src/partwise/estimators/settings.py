@@ -56,6 +56,8 @@ class Settings:
             raise OptionError(f"l1_ratio={self.l1_ratio!r}; expected a number from 0 (all ℓ₂) to 1 (all ℓ₁).")
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
             raise OptionError(f"max_iter={self.max_iter!r}; expected a positive whole number.")
+        if self.target_error is not None and self.beta != 2:
+            raise OptionError("target_error is a relative error, which only the Frobenius loss has; leave it out, or use tol.")
         if self.normalize not in (None, *NORMS):
             raise OptionError(f"normalize={self.normalize!r} is not known; expected None, 'sum' or 'length'.")
         if self.normalize and (self.fixed_components is not None or self.rows_sum_to_one):
