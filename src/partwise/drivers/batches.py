@@ -84,7 +84,7 @@ def iterate_batches(
     for rows in cycle(batches):
         share = (rows.stop - rows.start) / n
         moved = step(X.rows(rows), np.ascontiguousarray(Wt[:, rows]), H, past, share)
-        distance = float(np.linalg.norm(moved.H - H)) / max(float(np.linalg.norm(moved.H)), np.finfo(H.dtype).tiny)
+        distance = float(np.linalg.norm(moved.H - H) / max(np.linalg.norm(moved.H), np.finfo(H.dtype).tiny))
         before = history[1 - len(batches) :] if len(batches) > 1 else []
         change = max((distance, *(progress.moved for progress in before)))
         Wt[:, rows], H, past = moved.Wt, moved.H, moved.past

@@ -11,15 +11,12 @@ from partwise.drivers.stopping import Reason
 from partwise.protocols import Iteration, Matrix
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn import callback as theirs
 except ImportError:  # scikit-learn < 1.9
+    theirs = None
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
-
-    def with_callbacks(method: Callable) -> Callable:  # type: ignore[misc]
-        """The method itself."""
-        return method
+CallbackSupportMixin: Any = type("NoCallbacks", (), {}) if theirs is None else theirs.CallbackSupportMixin
+with_callbacks: Callable = (lambda method: method) if theirs is None else theirs.with_callbacks
 
 
 @final
@@ -32,7 +29,8 @@ class Tasks:
     def __init__(self, estimator: Any, max_iter: int, X: Any, metadata: Mapping[str, Any]) -> None:
         self.estimator = estimator
         self.given = {"X": X, "metadata": {name: value for name, value in metadata.items() if value is not None}}
-        self.fit = self.iteration = None
+        self.fit: Any = None
+        self.iteration: Any = None
         self.stop = False
         if hasattr(estimator, "_init_callback_context"):
             self.fit = estimator._init_callback_context(max_subtasks=max_iter)
@@ -74,7 +72,7 @@ class Tasks:
         if self.fit is not None:
             self.fit.call_on_fit_task_end(estimator=self.estimator, reconstruction_attributes=fitted, **self.given)
 
-    def asked_to_stop(self, seen: Any) -> Reason | None:
+    def asked_to_stop(self, trace: Any) -> Reason | None:
         """The reason to stop, if a callback gave one: a rule for the loop."""
         return Reason("A callback asked to stop.") if self.stop else None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, final
 
 import numpy as np
@@ -120,7 +119,7 @@ class MiniBatchNMF(CallbackSupportMixin, NonnegativeTransformer):
         self._fit(X, W, H, mask, sample_weight)
         return self
 
-    def fit_transform(
+    def fit_transform(  # pyright: ignore[reportIncompatibleMethodOverride]  (scikit-learn leaves it open)
         self, X: Any, y: Any = None, W: Any = None, H: Any = None, *, mask: Any = None, sample_weight: Any = None
     ) -> Array:
         """Learn the components of X and give W (n, k).
@@ -233,11 +232,11 @@ class MiniBatchNMF(CallbackSupportMixin, NonnegativeTransformer):
         """The parameters that `Settings` does not know."""
         for name in ("batch_size", "max_no_improvement", "fresh_restarts_max_iter", "transform_max_iter"):
             value, may_be_none = getattr(self, name), name in ("max_no_improvement", "transform_max_iter")
-            if not (value is None and may_be_none) and not (isinstance(value, Integral) and value >= 1):
+            if not (value is None and may_be_none) and not (isinstance(value, (int, np.integer)) and value >= 1):
                 raise OptionError(
                     f"{name}={value!r}; expected a positive whole number{' or None' if may_be_none else ''}."
                 )
-        if not (isinstance(self.forget_factor, Real) and 0 <= self.forget_factor <= 1):
+        if not (isinstance(self.forget_factor, (int, float)) and 0 <= self.forget_factor <= 1):
             raise OptionError(f"forget_factor={self.forget_factor!r}; expected a number from 0 to 1.")
 
     def _transform_steps(self) -> int:

@@ -63,9 +63,9 @@ class Online:
     def step(self, X: Matrix, Wt: Array | None, H: Array, past: Past, share: float) -> Step:
         """Learn from the batch X (b, m), that is `share` of all data; `Wt` is what is known of its W."""
         Wt = self._weights(X, Wt, H, share)
-        kept = self.forget_factor**share
+        kept = float(self.forget_factor) ** share
         rows = kept * past.rows + X.shape[0]
-        if self.problem.beta == 2:
+        if isinstance(past.eq, NormalEq):
             new_H, eq, loss = self._least_squares(X, Wt, H, past.eq, kept, rows)
         else:
             new_H, eq, loss = self._multiplicative(X, Wt, H, past.eq, kept)
@@ -90,7 +90,6 @@ class Online:
     ) -> tuple[Array, NormalEq, float]:
         share = X.T.normal_eq(Wt, H)
         loss = 0.5 * X.sq_error(Wt, H, share)
-        kept = H.dtype.type(kept)
         eq = NormalEq(kept * past.gram + share.gram, kept * past.cross + share.cross)
         penalty = self._penalty(rows)
         update: Update = BallHals() if self.problem.bounded == "H" else Hals(sweeps_beside_pair(self.problem)[1])
@@ -103,7 +102,6 @@ class Online:
         exponent = exponent_for(beta)
         pair = X.T.ratio_eq(Wt, H, beta)
         denominator = pair.denominator + H.dtype.type(penalty.l1_H) + H.dtype.type(penalty.l2_H) * H
-        kept = H.dtype.type(kept)
         eq = RatioEq(
             kept * past.numerator + pair.numerator * H ** (1 / exponent),
             kept * past.denominator + np.maximum(denominator, H.dtype.type(TINY)),
