@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any, final
 
 import numpy as np
@@ -19,6 +18,7 @@ from partwise.protocols import Matrix
 
 BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 NORMS = {"sum": 1, "length": 2}
+WHOLE = (int, np.integer)
 
 
 @final
@@ -54,7 +54,7 @@ class Settings:
             raise OptionError(f"alpha_H={self.alpha_H!r}; expected a number ≥ 0 or 'same' (as alpha_W).")
         if not _nonnegative(self.l1_ratio) or self.l1_ratio > 1:
             raise OptionError(f"l1_ratio={self.l1_ratio!r}; expected a number from 0 (all ℓ₂) to 1 (all ℓ₁).")
-        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+        if not isinstance(self.max_iter, WHOLE) or self.max_iter < 1:
             raise OptionError(f"max_iter={self.max_iter!r}; expected a positive whole number.")
         if self.target_error is not None and self.beta != 2:
             raise OptionError("target_error is a relative error, which only the Frobenius loss has; leave it out, or use tol.")
@@ -74,7 +74,7 @@ class Settings:
                     f"beta_loss={self.beta_loss!r} is not known; expected a number or one of {', '.join(BETAS)}."
                 )
             return BETAS[self.beta_loss]
-        if not isinstance(self.beta_loss, Real) or not math.isfinite(self.beta_loss):
+        if not isinstance(self.beta_loss, (int, float, np.number)) or not math.isfinite(self.beta_loss):
             raise OptionError(f"beta_loss={self.beta_loss!r}; expected a finite number or one of {', '.join(BETAS)}.")
         return float(self.beta_loss)
 
@@ -111,7 +111,7 @@ class Settings:
         if self.n_components in ("auto", None):
             return len(H) if H is not None and self.n_components == "auto" else shape[1]
         k = self.n_components
-        if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        if isinstance(k, bool) or not isinstance(k, WHOLE) or k < 1:
             raise OptionError(f"n_components={k!r}; expected a positive whole number or 'auto'.")
         return int(k)
 
@@ -131,4 +131,4 @@ class Settings:
 
 
 def _nonnegative(value: Any) -> bool:
-    return isinstance(value, Real) and 0 <= value < float("inf")
+    return isinstance(value, (int, float, np.number)) and bool(0 <= value < float("inf"))
