@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-import scipy.linalg
 import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partwise.kernels import bpp as module
+from partwise.kernels import factor
 from partwise.kernels.bpp import bpp
 from partwise.kernels.threads import threads
 
@@ -150,6 +150,28 @@ def test_coordinate_descent_ends_a_search_that_does_not_settle(monkeypatch):
         np.testing.assert_allclose(x / size, exact, rtol=1e-8, atol=1e-9 * exact.max())
 
 
+def test_single_exchanges_end_a_cycle_of_full_ones(monkeypatch):
+    """Full exchanges alone go round for ever here."""
+    gram = np.array(
+        [[1, -0.72, -0.624, 0.187], [-0.72, 1, 0.92, 0.132], [-0.624, 0.92, 1, -0.205], [0.187, 0.132, -0.205, 1]]
+    )
+    slopes = np.array([-1.0, 0.527, 0.058, 0.438])
+
+    def solve():
+        x = np.zeros(4)
+        module._solve.py_func(gram, module._widened(gram), slopes, x)
+        return x
+
+    def gave_up(*_):
+        raise TimeoutError
+
+    monkeypatch.setattr(module, "_descend", gave_up)
+    assert_optimal(solve()[:, None], gram, slopes[:, None], 1e-12)
+    monkeypatch.setattr(module, "_PATIENCE", 10**9)
+    with pytest.raises(TimeoutError):
+        solve()
+
+
 def test_inputs_may_be_read_only_and_are_not_written_to():
     _, _, gram, cross = problem(9, 20)
     arrays = (np.ones_like(cross), gram, cross)
@@ -175,16 +197,26 @@ def test_whatever_comes_the_answer_is_optimal(k, samples, seed, exponent, zeros)
 
 
 def test_factor_drops_dependent_rows():
-    from partwise.kernels.factor import back_substitute, eliminate
-
     basis = np.array([[1.0, 0, 0], [0.6, 0.8, 0], [1.0, 0, 0], [0, 0.6, 0.8]])
-    matrix, right = basis @ basis.T, basis @ np.array([1.0, 2.0, 3.0])
-    upper = np.zeros((4, 8))
-    upper[:, :4], upper[:, 4] = np.triu(matrix), right
-    inverses = np.zeros(4)
+    upper, inverses = np.zeros((4, factor.BLOCK)), np.zeros(4)
+    upper[:, :4], upper[:, 4] = np.triu(basis @ basis.T), basis @ np.array([1.0, 2.0, 3.0])
     flat = upper.reshape(-1)
-    eliminate(flat, 8, inverses)
-    values = back_substitute(flat, 8, inverses)
+    factor.eliminate(flat, factor.BLOCK, inverses)
+    values = factor.back_substitute(flat, factor.BLOCK, inverses)
     assert inverses[2] == values[2] == 0
     np.testing.assert_allclose(values @ basis, [1, 2, 3], rtol=1e-14)
-    assert np.allclose(scipy.linalg.lstsq(basis.T, [1, 2, 3])[0] @ basis, values @ basis)
+
+
+def test_factor_drops_what_depends_on_earlier_rows_but_for_rounding():
+    rng = np.random.default_rng(0)
+    A = rng.random((20, 9))
+    A = np.c_[A, A @ rng.random((9, 3))]
+    matrix = A.T @ A / np.outer(np.linalg.norm(A, axis=0), np.linalg.norm(A, axis=0))
+    width = -(-13 // factor.BLOCK) * factor.BLOCK
+    upper, inverses = np.zeros((12, width)), np.zeros(12)
+    upper[:, :12], upper[:, 12] = np.triu(matrix), matrix.sum(axis=1)
+    flat = upper.reshape(-1)
+    factor.eliminate(flat, width, inverses)
+    values = factor.back_substitute(flat, width, inverses)
+    assert np.flatnonzero(inverses == 0).tolist() == [9, 10, 11]
+    np.testing.assert_allclose(matrix @ values, matrix.sum(axis=1), rtol=1e-11)
