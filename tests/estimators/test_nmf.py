@@ -182,6 +182,28 @@ def test_what_happened_is_told(X):
     assert model.loss_history_[-1] == pytest.approx(0.5 * model.reconstruction_err_**2, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    "wishes",
+    [
+        {"alpha_W": 1e-3, "l1_ratio": 1.0},
+        {"alpha_W": 1e-3},
+        {"alpha_W": 1e-2, "alpha_H": 0.0},
+        {"alpha_W": 0.0, "alpha_H": 1e-2},
+        {"fixed_components": planted(2, 20, seed=5)},
+        {"rows_sum_to_one": True, "tol": 1e-2},
+    ],
+)
+def test_the_residual_is_that_of_the_problem_asked_for(X, wishes):
+    model = NMF(**{"n_components": 4, "random_state": 0, "max_iter": 5000, **wishes}).fit(X)
+    assert model.stopping_reason_.startswith("The KKT residual fell")
+
+
+def test_a_start_that_is_the_solution_ends_at_once(X):
+    model = NMF(1, random_state=0).fit(X)
+    assert model.n_iter_ < 50
+    assert "stood still" in model.stopping_reason_ or "KKT" in model.stopping_reason_
+
+
 @pytest.mark.parametrize("beta_loss", ["frobenius", "kullback-leibler"])
 def test_score_is_the_explained_fraction(X, beta_loss):
     scores = [NMF(k, beta_loss=beta_loss, random_state=0, max_iter=1000).fit(X).score(X) for k in (1, 2, 4)]
@@ -227,6 +249,8 @@ def test_shuffle_changes_the_path_and_not_the_end(X):
     assert np.array_equal(shuffled.components_, again.components_)
     assert not np.array_equal(plain.loss_history_[:4], shuffled.loss_history_[:4])
     assert shuffled.reconstruction_err_ == pytest.approx(plain.reconstruction_err_, rel=0.01)
+    same = np.corrcoef(plain.components_, shuffled.components_)[:4, 4:]
+    assert (np.argmax(same, axis=1) == np.arange(4)).all()  # every component is in its place again
     known = planted(2, 20, seed=5)
     model = NMF(4, shuffle=True, fixed_components=known, random_state=0, max_iter=500).fit(X)
     assert np.array_equal(model.components_[:2], known)
@@ -288,7 +312,7 @@ def test_inputs_are_not_written_to_and_may_be_read_only(X, tmp_path):
 def test_float32_stays(X):
     model = NMF(4, random_state=0).fit(X.astype(np.float32))
     assert model.components_.dtype == model.transform(X).dtype == np.float32
-    assert model.transform(X.astype(np.float32)).dtype == np.float32
+    assert np.array_equal(model.transform(X), model.transform(X.astype(np.float32)))
 
 
 def test_bad_wishes_are_answered_in_sentences(X):
