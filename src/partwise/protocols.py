@@ -94,6 +94,10 @@ class Matrix(Protocol):
         """(n, d): X S[start : start + m]."""
         ...
 
+    def times_sketched(self, F: Array, sketch: Sketch, start: int = 0) -> Array:
+        """(k, n): F (X S)ᵀ for F (k, d)."""
+        ...
+
 
 class Update(Protocol):
     """Moves a factor, knowing only its pair; columns are independent of one another."""

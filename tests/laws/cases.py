@@ -62,4 +62,28 @@ ALGORITHMS = [
     Case("nesterov", "nesterov", stationary=300),
     Case("ipalm", "ipalm", {"inertia": 0.3}, descends=False, stationary=4000),
     Case("admm", "admm", {"steps": 10}, descends=False, stationary=1000),
+    Case("sanls", "sanls", {"sketch_size": 0.5}, descends=False, sketched=True),
+    Case(
+        "sanls subsample pgd",
+        "sanls",
+        {"sketch": "subsample", "inner": "pgd", "sketch_size": 0.5},
+        descends=False,
+        sketched=True,
+    ),
+    Case(
+        "sanls gaussian",
+        "sanls",
+        {"sketch": "gaussian", "sketch_size": 0.5, "bounded": True},
+        descends=False,
+        sketched=True,
+    ),
+    Case("sanls srht", "sanls", {"sketch": "srht", "sketch_size": 0.5}, descends=False, sketched=True),
+    Case(
+        "randomized",
+        "randomized",
+        {"oversampling": 4, "acceleration": 2},
+        descends=False,
+        stationary=300,
+        sketched=True,
+    ),
 ]

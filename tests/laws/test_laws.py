@@ -134,7 +134,7 @@ def test_however_x_is_held_the_result_is_the_same(case, holding, tmp_path):
     plain = case.run(X, K, 10)
     there = case.run(HOLDINGS[holding](X, tmp_path), K, 10)
     np.testing.assert_allclose(product(there), product(plain), rtol=1e-7, atol=1e-9)
-    assert there.trace.last.objective == pytest.approx(plain.trace.last.objective, rel=1e-9)
+    assert there.trace.last.objective == pytest.approx(plain.trace.last.objective, rel=1e-9, nan_ok=True)
 
 
 @every
@@ -152,6 +152,8 @@ def test_blocks_of_rows_do_not_matter(case, monkeypatch):
 
 @every
 def test_masks_and_weights_that_say_nothing_change_nothing(case):
+    if case.sketched:
+        pytest.skip("refuses masks and weights (tests/algorithms/test_sanls.py, test_randomized.py)")
     X = problem()
     plain = product(case.run(X, K, 10))
     everything = np.ones(SHAPE, bool)

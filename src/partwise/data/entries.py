@@ -72,6 +72,10 @@ class Entries(ABC):
     def has_zeros(self) -> bool:
         """Whether an observed entry is zero: then divergences with β ≤ 0 are infinite."""
 
+    def times_sketched(self, F: Array, sketch: Sketch, start: int = 0) -> Array:
+        """(k, n): F (X S[start : start + m])ᵀ for F (k, d)."""
+        return F @ self.sketched(sketch, start).T
+
     @property
     def traceable(self) -> bool:
         """Whether the squared error follows from the pair (not where the pair is of imputed data)."""

@@ -74,6 +74,9 @@ class LowRank(Entries):
     def sketched(self, sketch: Sketch, start: int = 0) -> Array:
         return self.left @ sketch.apply(self.right, start)
 
+    def has_zeros(self) -> bool:
+        return any(bool((entries == 0).any()) for _, entries in self._formed())
+
     def total(self) -> tuple[float, int]:
         n, m = self.shape
         return float(self.left.sum(axis=0, dtype=np.float64) @ self.right.sum(axis=1, dtype=np.float64)), n * m

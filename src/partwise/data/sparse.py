@@ -16,6 +16,8 @@ from partwise.data.entries import Entries
 from partwise.kernels.sparse import gather, sampled_product, scatter
 from partwise.protocols import Sketch
 
+PANELS = 16  # blocks of BLOCK_BYTES that a sketched panel may take: cutting rows out of X has its price
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -111,6 +113,13 @@ class Sparse(Entries):
 
     def has_zeros(self) -> bool:
         return self.nnz < self.shape[0] * self.shape[1] or bool((self.stored.data == 0).any())
+
+    def times_sketched(self, F: Array, sketch: Sketch, start: int = 0) -> Array:
+        """A sketched block of rows at a time, as all of them would be dense and larger than X itself."""
+        out = np.empty((len(F), self.shape[0]), F.dtype)
+        for part in row_slices(self.shape[0], F.shape[1] * F.itemsize // PANELS):
+            out[:, part] = F @ self.rows(part).sketched(sketch, start).T
+        return out
 
     def total(self) -> tuple[float, int]:
         n, m = self.shape

@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from partwise.algorithms.single.methods import WINDOWS
 from partwise.currency import Array, State
 from partwise.drivers.trace import Trace
 from partwise.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
@@ -122,7 +123,7 @@ class NMF(CallbackSupportMixin, NonnegativeTransformer):
         self._fit(X, W, H, mask, sample_weight)
         return self
 
-    def fit_transform(
+    def fit_transform(  # pyright: ignore[reportIncompatibleMethodOverride]  (scikit-learn leaves it open)
         self, X: Any, y: Any = None, W: Any = None, H: Any = None, *, mask: Any = None, sample_weight: Any = None
     ) -> Array:
         """Learn the components of X and give W (n, k).
@@ -168,8 +169,7 @@ class NMF(CallbackSupportMixin, NonnegativeTransformer):
         self.stopping_reason_ = found.reason.sentence
         self.solver_, self.solver_reason_ = found.choice
         if self.tol > 0 and not found.reason.converged:
-            by_residual = found.problem.beta == 2 and self.solver_ != "mu"
-            warn_of_max_iter(found.trace, self.tol, self.max_iter, by_residual)
+            warn_of_max_iter(found.trace, self.tol, self.max_iter, by_residual=self.solver_ not in WINDOWS)
 
     def _settings(self, seed: int = 0) -> Settings:
         return Settings(

@@ -10,9 +10,18 @@ from typing import Any, final
 import numpy as np
 
 from partwise.algorithms.single.alternating import Penalty
-from partwise.algorithms.single.methods import Problem
+from partwise.algorithms.single.methods import WINDOWS, Problem
 from partwise.currency import Array
-from partwise.drivers.stopping import DidRule, KktResidual, MaxIterations, MaxSeconds, RelativeChange, Rule, Standstill, TargetError
+from partwise.drivers.stopping import (
+    DidRule,
+    KktResidual,
+    MaxIterations,
+    MaxSeconds,
+    RelativeChange,
+    Rule,
+    Standstill,
+    TargetError,
+)
 from partwise.errors import DataError, OptionError
 from partwise.protocols import Matrix
 
@@ -123,7 +132,7 @@ class Settings:
         if self.did_epsilon is not None:
             reached.append(DidRule(self.did_epsilon))
         if self.tol > 0:
-            reached.append(KktResidual(self.tol) if self.beta == 2 and solver != "mu" else RelativeChange(self.tol))
+            reached.append(RelativeChange(self.tol, WINDOWS[solver]) if solver in WINDOWS else KktResidual(self.tol))
             reached.append(Standstill())
         if self.max_seconds is not None:
             reached.append(MaxSeconds(self.max_seconds))

@@ -1,6 +1,7 @@
 """Everything that changes a factor: (F, pair, carry) → (F, carry). Columns of F are independent of one another."""
 
 from partwise.updates.admm import Admm
+from partwise.updates.box import BoxHals
 from partwise.updates.bpp import Bpp
 from partwise.updates.edits import AsRatio, Fixed, Penalised, Proximal
 from partwise.updates.gradient import Nesterov, Palm, Pgd
@@ -11,6 +12,7 @@ __all__ = [
     "Admm",
     "AsRatio",
     "BallHals",
+    "BoxHals",
     "Bpp",
     "Fixed",
     "Hals",

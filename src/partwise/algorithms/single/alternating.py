@@ -76,7 +76,8 @@ class Alternating:
 def start_state(method: Alternating, X: Matrix, Wt: Array, H: Array) -> State:
     """The given factors, their loss, and the updates' first memories."""
     carries: tuple[Carry, Carry] = method.update_W.init(Wt), method.update_H.init(H)
-    return State(Wt, H, 0.5 * X.sq_error(Wt, H), method.penalty.of(Wt, H), float("nan"), *carries)
+    eq = X.T.normal_eq(Wt, H) if X.traceable else None  # dearer than the error itself only where it is of no use
+    return State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), method.penalty.of(Wt, H), float("nan"), *carries)
 
 
 def pass_over(X: Matrix, Wt: Array, H: Array, move: Move, *, whole: bool = False) -> tuple[Array, NormalEq]:

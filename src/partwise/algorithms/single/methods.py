@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from partwise.algorithms.single.alternating import Alternating, Penalty
 from partwise.algorithms.single.extrapolated import Extrapolated
 from partwise.algorithms.single.multiplicative import Multiplicative
 from partwise.algorithms.single.optimality import Optimality
+from partwise.algorithms.single.randomized import Randomized
+from partwise.algorithms.single.sanls import Damping, Sanls, sketch_sizes
 from partwise.errors import OptionError
 from partwise.protocols import Iteration, Update
+from partwise.sketches import KINDS
 from partwise.updates import Admm, AsRatio, BallHals, Bpp, Fixed, Hals, Mu, Nesterov, Palm, Penalised, Pgd
 from partwise.updates.ball import Ball, ball
 from partwise.updates.gradient import orthant, simplex
@@ -57,7 +60,9 @@ class Problem:
     def pair(self, update_W: Update, update_H: Update) -> Alternating:
         """The alternation of two updates that are dressed already."""
         p = self.penalty
-        on_W = Optimality(p.l1_W, p.l2_W, 0, "simplex" if self.rows_sum_to_one else "ball" if self.bounded == "W" else "")
+        on_W = Optimality(
+            p.l1_W, p.l2_W, 0, "simplex" if self.rows_sum_to_one else "ball" if self.bounded == "W" else ""
+        )
         on_H = Optimality(p.l1_H, p.l2_H, self.fixed, "ball" if self.bounded == "H" else "")
         return Alternating(update_W, update_H, p, self.bounded == "W", on_W, on_H)
 
@@ -129,9 +134,48 @@ def admm(problem: Problem, *, rho: float | str = "auto", steps: int = 5) -> Iter
     return problem.alternating(step, step)
 
 
+def sanls(
+    problem: Problem, *, sketch: str = "count", sketch_size: float | str = "auto", inner: str = "pcd",
+    damping: tuple[float, float] = (0.1, 0.003), relative_damping: bool = True, bounded: bool = False,
+) -> Iteration:  # fmt: skip
+    """SANLS: each pair from a sketch of X; `sketch_size` is a fraction of either side, `damping` (α, β) of μ_t = α + β t."""
+    if sketch not in KINDS:
+        raise OptionError(f"sketch={sketch!r} is not known; expected one of: {', '.join(KINDS)}.")
+    if inner not in ("pcd", "pgd"):
+        raise OptionError(f"inner={inner!r} is not known; expected 'pcd' or 'pgd'.")
+    if sketch_size != "auto" and not (isinstance(sketch_size, (int, float)) and 0 < sketch_size <= 1):
+        raise OptionError(f"sketch_size={sketch_size!r}; expected 'auto' or a fraction of the sides, in (0, 1].")
+    sizes = sketch_sizes(problem.shape, problem.k, sketch_size)
+    careful = Damping(*numbers(damping, "damping"), relative_damping)
+    if inner == "pgd" and not relative_damping and careful.alpha == 0:
+        raise OptionError(
+            "damping starts at 0, so the first gradient step would be endless; begin with a positive number."
+        )
+    return Sanls(sketch, sizes, careful, problem.dress, inner, bounded, problem.penalty, problem.seed)
+
+
+def randomized(
+    problem: Problem, *, oversampling: int = 20, power_iterations: int = 2,
+    acceleration: int | str = "auto", extrapolate: bool | str = "auto",
+) -> Iteration:  # fmt: skip
+    """HALS on a compressed X, then on X itself; `oversampling` columns beside k, the other options as for "hals"."""
+    exact = hals(problem, acceleration=acceleration, extrapolate=extrapolate)
+    width = problem.k + whole(oversampling, "oversampling")
+    if width >= min(problem.shape):
+        return exact  # nothing to be compressed
+    if isinstance(power_iterations, bool) or not isinstance(power_iterations, int) or power_iterations < 0:
+        raise OptionError(f"power_iterations={power_iterations!r}; expected a whole number ≥ 0.")
+    small = replace(problem, nnz=width * sum(problem.shape))
+    compressed = hals(small, acceleration=acceleration, extrapolate=extrapolate)
+    return Randomized(compressed, exact, width, power_iterations, seed=problem.seed)
+
+
 SOLVERS: Mapping[str, Callable[..., Iteration]] = {
     "hals": hals, "bpp": bpp, "mu": mu, "pgd": pgd, "nesterov": nesterov, "ipalm": ipalm, "admm": admm,
+    "sanls": sanls, "randomized": randomized,
 }  # fmt: skip
+# measure no KKT residual: they stop when the objective stands still over so many iterations
+WINDOWS = {"mu": 10, "sanls": 30}
 ALIASES = {"cd": "hals"}  # scikit-learn's name
 
 
@@ -157,7 +201,7 @@ def refuse_unfit(name: str, problem: Problem, solver: str) -> None:
             f"Invalid beta_loss parameter: solver {solver!r} does not handle beta_loss = {problem.beta!r}, it minimises the Frobenius "
             "loss only; use solver='mu' or 'auto'."
         )
-    if problem.rows_sum_to_one and name not in ("hals", "pgd", "nesterov", "ipalm"):
+    if problem.rows_sum_to_one and name not in ("hals", "pgd", "nesterov", "ipalm", "randomized"):
         raise OptionError(
             f"solver={name!r} cannot keep rows that sum to one; use solver='hals', 'nesterov', 'pgd' or 'ipalm'."
         )
@@ -165,7 +209,7 @@ def refuse_unfit(name: str, problem: Problem, solver: str) -> None:
         raise OptionError(
             "Rows of W that sum to one and a penalty on H alone cannot be had together; penalise both or none."
         )
-    if problem.bounded and name not in ("hals", "mu", "pgd", "nesterov", "ipalm"):
+    if problem.bounded and name not in ("hals", "mu", "pgd", "nesterov", "ipalm", "randomized"):
         raise OptionError(f"solver={name!r} cannot penalise one factor only (the other would have to be bounded, or the penalty is "
                           "escaped by rescaling); penalise both, or use solver='hals'.")  # fmt: skip
 
@@ -175,3 +219,11 @@ def whole(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise OptionError(f"{name}={value!r}; expected a positive whole number.")
     return value
+
+
+def numbers(value: Any, name: str) -> tuple[float, float]:
+    """Two numbers ≥ 0, or a sentence."""
+    pair = tuple(value) if isinstance(value, (tuple, list)) else ()
+    if len(pair) != 2 or not all(isinstance(part, (int, float)) and 0 <= part < float("inf") for part in pair):
+        raise OptionError(f"{name}={value!r}; expected two numbers ≥ 0.")
+    return float(pair[0]), float(pair[1])
