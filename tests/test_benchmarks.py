@@ -120,6 +120,14 @@ def test_every_method_lowers_the_error_from_the_same_start(sparse, dtype):
         assert (kept[1] == H).all(), method.name
 
 
+def test_a_row_that_was_cut_off_does_not_count_and_is_replaced(tmp_path):
+    store = part("store").Store(tmp_path)
+    (tmp_path / "fits.csv").write_text("a,b\n1,2\n3,")
+    assert store.rows("fits") == [{"a": "1", "b": "2"}]
+    store.add("fits", {"a": 5, "b": 0.1})
+    assert (tmp_path / "fits.csv").read_text() == "a,b\n1,2\n5,0.1\n"
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_judge_is_right(sparse):
     X, W, H = problem(sparse)
@@ -144,7 +152,7 @@ def test_only_iterations_count():
 
     points = measure.follow(steps(), slow, measure.until(0.05, 10.0))
     assert points[-1].error <= 0.05
-    assert points[-1].seconds < sum(spent) / 2
+    assert points[-1].seconds < sum(spent) / 4
 
 
 def test_between_evaluations_the_iteration_is_found_by_falling_evenly():
