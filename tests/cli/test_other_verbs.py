@@ -67,6 +67,8 @@ def test_a_plan_says_what_a_fit_then_does(call, here):
     assert told["predicted_seconds_per_iteration"] > 0
     assert told["memory_bytes"]["X"] == 0, "a memory map is not held"
     assert told["memory_bytes"]["factors"] >= (60 + 30) * 4 * 8
+    held = told["memory_bytes"]
+    assert held["total"] == held["X"] + held["factors"] + held["block"]
     fitted = json.loads(call("fit", "X.npy", "-k", 4, "--json").stdout)
     assert told["solver"] == fitted["solver"]
     assert sorted(path.name for path in here.iterdir()) == ["X.npy", "run"], "a plan writes nothing"
