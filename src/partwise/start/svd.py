@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import linalg
 
 from partwise.currency import Array
 from partwise.protocols import Matrix
@@ -20,11 +23,13 @@ def svd(X: Matrix, k: int, seed: int) -> tuple[Array, Array, Array]:
     n, m = X.shape
     size = min(k + OVERSAMPLING, n, m)
     test = columns(lambda rng, rows: rng.standard_normal((rows, size)), (size, m), seed, Purpose.RANGE)
-    Q = _orthonormal(X.times(test.astype(X.dtype)))
+    rows = X.times(test.astype(X.dtype))
     for _ in range(_iterations(k, min(n, m), size)):
-        Q = _orthonormal(X.times(_orthonormal(X.T.times(Q))))
-    left, s, V = np.linalg.svd(X.T.times(Q), full_matrices=False)
-    return left.T[:k] @ Q, s[:k], V[:k]
+        rows = X.times(_independent(X.T.times(_independent(rows))))
+    Q = _orthonormal(rows)[0]
+    basis, R = _orthonormal(X.T.times(Q))
+    left, s, right = np.linalg.svd(R.T)
+    return left.T[:k] @ Q, s[:k], right[:k] @ basis
 
 
 def _iterations(k: int, rank: int, size: int) -> int:
@@ -33,6 +38,13 @@ def _iterations(k: int, rank: int, size: int) -> int:
     return 7 if k < 0.1 * rank else 4
 
 
-def _orthonormal(F: Array) -> Array:
-    """(k, r): an orthonormal basis of the rows of F (k ≤ r)."""
-    return np.ascontiguousarray(np.linalg.qr(F.T).Q.T)
+def _independent(F: Array) -> Array:
+    """(k, r): other rows that span what those of F do, well apart: LU does that at a tenth of the time of QR."""
+    factors: Any = linalg.lu(F.T, permute_l=True, check_finite=False)
+    return np.ascontiguousarray(factors[0].T)
+
+
+def _orthonormal(F: Array) -> tuple[Array, Array]:
+    """An orthonormal basis (k, r) of the rows of F (k ≤ r), and R (k, k) with F = Rᵀ basis. NumPy's would work in float64."""
+    factors: Any = linalg.qr(F.T, mode="economic", check_finite=False)
+    return np.ascontiguousarray(factors[0].T), factors[1]
