@@ -12,7 +12,7 @@ from partwise.data import as_matrix
 from partwise.errors import OptionError
 from partwise.randomness import Purpose, generator
 from partwise.start import METHODS, start
-from partwise.start.kmeans import clusters
+from partwise.start.kmeans import _seeds, clusters
 from partwise.start.svd import svd
 
 DRAWN = [name for name in METHODS if name != "custom"]
@@ -188,6 +188,12 @@ def test_clusters_are_about_as_good_as_scikit_learns():
         inertia.append(sum(((X[label == j] - X[label == j].mean(axis=0)) ** 2).sum() for j in range(12)))
     theirs = [KMeans(12, n_init=1, max_iter=10, random_state=seed).fit(X).inertia_ for seed in range(5)]
     assert np.mean(inertia) < 1.1 * np.mean(theirs)
+
+
+def test_seeds_are_drawn_far_from_all_others():
+    points = np.repeat(100.0 * np.eye(4), 25, axis=0) + np.random.default_rng(0).random((100, 4))
+    for seed in range(20):
+        assert sorted(_seeds(points, 4, generator(seed, Purpose.KMEANS)) // 25) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("distinct", [1, 2, 7])
