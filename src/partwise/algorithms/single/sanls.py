@@ -1,4 +1,4 @@
-"""SANLS, sketched alternating nonnegative least squares (Qian, Tan, Ding, Peng & Yu 2021: DSANLS on one node).
+"""SANLS, sketched alternating nonnegative least squares (Qian, Tan, Ding, Li & Mamoulis: DSANLS on one node).
 
 Every iteration each factor takes one careful step on a least-squares problem that a new random S has made smaller:
 
