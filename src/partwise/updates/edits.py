@@ -77,6 +77,8 @@ class Fixed:
 
     def __call__(self, F: Array, eq: NormalEq | RatioEq, carry: Carry) -> tuple[Array, Carry]:
         held, free = F[: self.count], F[self.count :]
+        if not len(free):
+            return F, carry
         if isinstance(eq, RatioEq):
             left: NormalEq | RatioEq = RatioEq(eq.numerator[self.count :], eq.denominator[self.count :])
         else:
