@@ -56,7 +56,7 @@ PAGE = Page(
         ("μ_t = α + β t", "`damping=(α, β)`, times mean(diag gram); as it stands with `relative_damping=False`", "`Damping`"),
         ("η_t", "1/μ_t; with relative damping 2 η_t = 1 / ((1 + μ_t) λ_max(gram))", "`Damping`"),
         ("entries ≤ √(2 ‖M‖) (22)", "`bounded=True`", "`BoxHals`"),
-        ("d = 0.1 n, or 0.01 n", "`sketch_size`, a fraction; \"auto\": the paper's rule, at least 2 k, short sides whole", "`sketch_sizes`"),
+        ("d = 0.1 n, or 0.01 n", "`sketch_size`, a fraction; or the paper's rule, at least 2 k, short sides whole", "`sketch_sizes`"),
     ),
     cost="Sketching X (subsample: n d copies; count: nnz; SRHT: n m log m; Gaussian: 2 n m d flops), then 2 (n d + m d') k flops for the "
     "pairs and 2 (n + m) k² for the sweeps. A tenth of dense X is held beside X.",
