@@ -110,7 +110,7 @@ def sparse_products(quick: bool) -> Rows:
                 ("X Hᵀ", lambda: gather(X.indptr, X.indices, X.data, H), lambda: X @ Ht),  # noqa: B023
                 ("XᵀW", lambda: scatter(X.indptr, X.indices, X.data, Wt, shape[1]), lambda: X.T @ W),  # noqa: B023
             ):
-                yield row("sparse product", f"{dtype} k={k} {name}", *fastest(ours, scipys), "scipy", 1.0)
+                yield row("sparse product", f"{dtype} k={k} {name}", *fastest(ours, scipys), "scipy")
 
 
 def _cases(quick: bool) -> Iterator[tuple[str, Any, int]]:

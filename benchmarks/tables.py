@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import median
 
+from benchmarks.fits import LEVELS
 from benchmarks.methods import DEFAULT, PARTWISE
 from benchmarks.store import Row
 
-LEVELS = ("1%", "0.1%")
 Cells = list[list[str]]
 
 
 def fits(rows: Sequence[Row]) -> Cells:
-    """One line a case: our seconds, then how many times as long each peer took, to 1 % and to 0.1 % of the best known."""
+    """One line a case: our seconds, then how many times as long each peer took, to each level."""
     rows = [row for row in rows if row["method"] != "end"]
     names = [
         name

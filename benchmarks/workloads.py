@@ -87,9 +87,8 @@ QUICK = (
     Workload("correlated", rows(2_000, 500), (20,)),
     Workload("planted", lambda seed: planted(2_000, 500, 20, seed=seed, noise=0.2, density=0.3).X, (20,)),
     Workload("tall", lambda seed: faces(10_000, 60, seed=seed), (20,)),
-    Workload("topics", lambda seed: topics(5_000, 4_000, 50, seed=seed, length=40).X, (20, 50)),
+    Workload("topics", lambda seed: topics(5_000, 4_000, 50, seed=seed, length=40).X, (20,)),
     Workload("digits", lambda seed: pictures("digits"), (16,), "digits"),
-    Workload("cbcl", lambda seed: pictures("cbcl_faces"), (50,), "cbcl_faces"),
 )
 TOY = Workload("toy", lambda seed: planted(80, 30, 3, seed=seed, noise=0.1).X, (3,))
 
