@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Protocol, final
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from partwise.currency import State
 from partwise.drivers.trace import Trace
@@ -35,8 +35,7 @@ def watching(console: Console, max_iter: int, *, quiet: bool) -> Iterator[Watch]
     elif console.is_terminal:
         bar = Progress(
             SpinnerColumn(),
-            BarColumn(24),
-            TaskProgressColumn(),
+            BarColumn(12),
             TextColumn("{task.description}"),
             console=console,
             transient=True,
@@ -47,12 +46,11 @@ def watching(console: Console, max_iter: int, *, quiet: bool) -> Iterator[Watch]
         yield Lines(console, max_iter)
 
 
-def standing(trace: Trace, max_iter: int) -> str:
-    """iteration 20 of 200, relative error 0.2413."""
-    where = f"iteration {trace.last.t} of {max_iter}"
+def error_of(trace: Trace) -> str:
+    """The relative error, or the loss where errors are not relative; nothing where neither was measured."""
     if trace.scale > 0:
-        return f"{where}, relative error {ratio(trace.relative_error())}"
-    return where if math.isnan(trace.last.loss) else f"{where}, loss {ratio(trace.last.loss)}"
+        return f", relative error {ratio(trace.relative_error())}"
+    return "" if math.isnan(trace.last.loss) else f", loss {ratio(trace.last.loss)}"
 
 
 @final
@@ -79,7 +77,7 @@ class Lines:
         now = time.monotonic()
         if trace.last.t % self._tenth == 0 or now - self._last >= 2:
             self._last = now
-            line = f"{standing(trace, self._max_iter)}, {duration(trace.last.seconds)}"
+            line = f"iteration {trace.last.t} of {self._max_iter}{error_of(trace)}, {duration(trace.last.seconds)}"
             print(line, file=self._console.file, flush=True)  # the console would take its time to lay it out
 
     def say(self, message: str) -> None:
@@ -95,7 +93,7 @@ class Bar:
         self._progress, self._max_iter = progress, max_iter
         self._task = progress.add_task("starting", total=max_iter)
         self._first: tuple[int, float] | None = None
-        self._last, self._said = 0.0, ""
+        self._last = 0.0
 
     def __call__(self, state: State, trace: Trace) -> None:
         now = time.monotonic()
@@ -104,8 +102,8 @@ class Bar:
         if now - self._last < 0.1 and trace.last.t > self._first[0]:  # a bar that is drawn ten times a second is enough
             return
         self._last = now
-        text = f"{standing(trace, self._max_iter)}{self._pace(trace.last.t, now)}{self._said}"
-        self._progress.update(self._task, completed=trace.last.t, description=text)
+        where = f"{trace.last.t}/{self._max_iter}{error_of(trace)}"  # short: all of it must fit 80 columns
+        self._progress.update(self._task, completed=trace.last.t, description=where + self._pace(trace.last.t, now))
 
     def _pace(self, t: int, now: float) -> str:
         assert self._first is not None
@@ -114,9 +112,8 @@ class Bar:
             return ""
         each = took / made
         pace = f"{1 / each:.0f}/s" if each < 0.5 else f"{duration(each)} each"
-        return f", {pace}, ≤ {duration(each * (self._max_iter - t))} left"
+        return f", {pace}, ≤ {duration(each * (self._max_iter - t))}"
 
     def say(self, message: str) -> None:
         """In the bar, which draws itself soon."""
-        self._said = f" · {message}"
         self._progress.update(self._task, description=message)
