@@ -111,6 +111,16 @@ def test_the_first_signal_asks_and_the_second_insists():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_a_signal_between_the_checkpoint_and_the_end_waits_for_the_next_iteration():
+    with Interrupts(print) as stop:
+        assert not stop.urgent()
+        signal.raise_signal(signal.SIGINT)
+        stop(None, None)  # type: ignore[arg-type]
+        assert stop.urgent()
+        with pytest.raises(Stopped):
+            stop(None, None)  # type: ignore[arg-type]
+
+
 def test_what_was_ignored_stays_ignored():
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:

@@ -20,6 +20,7 @@ class Interrupts:
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self.asked = False
+        self._saved = False
         self._say = say
         self._before: dict[signal.Signals, Any] = {}
 
@@ -40,10 +41,11 @@ class Interrupts:
         self._say("stopping after this iteration (again: at once)")
 
     def urgent(self) -> bool:
-        """Whether the run shall be saved now."""
-        return self.asked
+        """Whether the run shall be saved now; asked by the keeper of checkpoints before the call below."""
+        self._saved = self.asked
+        return self._saved
 
     def __call__(self, state: State, trace: Trace) -> None:
-        """An observer that ends the run, after the checkpoint was saved."""
-        if self.asked:
+        """An observer that ends the run, if this iteration was saved: a signal may have come since, and waits for the next."""
+        if self._saved:
             raise Stopped

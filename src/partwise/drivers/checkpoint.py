@@ -162,7 +162,7 @@ class Checkpointer:
     folder: Path
     identity: Mapping[str, Any]
     every: int | None = None
-    urgent: Callable[[], bool] = lambda: False  # asked after every iteration: save now, whatever the plan?
+    urgent: Callable[[], bool] = lambda: False  # asked after every iteration, first of all: save now?
     seconds: float = 30.0
     saved: float = 0.0  # the trace's seconds at the last save
     took: float = 0.0  # seconds it took
@@ -172,7 +172,7 @@ class Checkpointer:
             due = trace.last.t % self.every == 0
         else:
             due = trace.last.seconds - self.saved >= max(self.seconds, 20 * self.took)
-        if due or self.urgent():
+        if self.urgent() or due:
             self.save(state, trace)
 
     def save(self, state: State, trace: Trace) -> None:
