@@ -68,9 +68,9 @@ PAGE = Page(
 )
 
 
-def printed(X, W, H, beta=0.5, back="last good"):
-    run = extrapolated(X.T, H.T, W.T, 2, beta, 1.05, 1.01, 1.5, back)
-    return [((H.T, W.T), e) for ((W, H), e), _ in zip(run, range(ITERATIONS), strict=False)]
+def printed(X, W, H, back="last good", iterations=ITERATIONS):
+    run = extrapolated(X.T, H.T, W.T, 2, 0.5, 1.05, 1.01, 1.5, back)
+    return [((H.T, W.T), e) for ((W, H), e), _ in zip(run, range(iterations), strict=False)]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -91,3 +91,12 @@ def test_it_is_the_papers_up_to_the_first_rise_and_never_rises_itself():
         assert (np.diff(e_mine) <= 1e-13 * e_mine[0]).all()
         rises += first < ITERATIONS
     assert rises  # else nothing of this was seen
+
+
+def test_the_bound_on_beta_after_a_failure():
+    X, W, H = start(4)
+    theirs = [e for _, e in printed(X, W, H, iterations=80)]
+    mine = [np.linalg.norm(X - W @ H) for W, H in ours("hals", X, W, H, 80, acceleration=2, extrapolate=True)]
+    np.testing.assert_allclose(mine, theirs, rtol=1e-9)
+    failures = np.flatnonzero(np.diff(theirs) == 0)
+    assert (failures < 60).any()  # with enough iterations left for β to grow back to its bound

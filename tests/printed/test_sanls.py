@@ -59,7 +59,8 @@ PAGE = Page(
         ("d = 0.1 n, or 0.01 n", "`sketch_size`, a fraction; or the paper's rule, at least 2 k, short sides whole", "`sketch_sizes`"),
     ),
     cost="Sketching X (subsample: n d copies; count: nnz; SRHT: n m log m; Gaussian: 2 n m d flops), then 2 (n d + m d') k flops for the "
-    "pairs and 2 (n + m) k² for the sweeps. A tenth of dense X is held beside X.",
+    "pairs and 2 (n + m) k² for the sweeps. A tenth of dense X is held beside X; sparse X is sketched by dense panels, which costs "
+    "more than an exact iteration does.",
     good_for="The building block of DSANLS, where d k numbers travel instead of m k. On one machine `hals` reaches every error sooner "
     "(see benchmarks); take `sketch=\"subsample\"` or `\"count\"` if you must, never Gaussian on sparse data.",
     differences=(

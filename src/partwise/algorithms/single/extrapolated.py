@@ -38,6 +38,7 @@ class Extrapolated:
 
     def step(self, X: Matrix, state: State, t: int) -> State:
         past = state.memory
+        Wt_before, H_ahead = np.asarray(past["Wt_before"]), np.asarray(past["H_ahead"])
         ahead = 0.0 if past["plain"] else float(past["ahead"])
         seen = Violation(t)
         moved_W = np.empty_like(state.Wt)
@@ -45,11 +46,11 @@ class Extrapolated:
         def move(rows: slice, F: Array, eq: NormalEq) -> Array:
             seen.add(F, eq, self.inner.optimal_W)
             moved_W[:, rows], _ = self.inner.update_W(F, eq, ())
-            return push(moved_W[:, rows], past["Wt_before"][:, rows], ahead)
+            return push(moved_W[:, rows], Wt_before[:, rows], ahead)
 
-        Wt, eq = pass_over(X, state.Wt, past["H_ahead"], move)
-        seen.add(past["H_ahead"], eq, self.inner.optimal_H)
-        H, _ = self.inner.update_H(past["H_ahead"], eq, ())
+        Wt, eq = pass_over(X, state.Wt, H_ahead, move)
+        seen.add(H_ahead, eq, self.inner.optimal_H)
+        H, _ = self.inner.update_H(H_ahead, eq, ())
         found = State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), self.inner.penalty.of(Wt, H), seen.total)
         if found.objective > state.objective and ahead > 0:
             return self._back(state, seen.total)
