@@ -11,6 +11,7 @@ from partwise.currency import State
 from partwise.drivers.stopping import Reason, Rule, first_reason
 from partwise.drivers.trace import Trace
 from partwise.errors import RunError
+from partwise.kernels.threads import one_for_blas
 from partwise.protocols import Iteration, Matrix
 
 
@@ -44,7 +45,8 @@ def iterate(
     t = trace.last.t
     while (reason := first_reason(tuple(rules), trace)) is None:
         t += 1
-        state = method.step(X, state, t)
+        with one_for_blas():
+            state = method.step(X, state, t)
         point = trace.add(t, state, time.perf_counter() - began)
         if math.isinf(point.objective) or not math.isfinite(float(state.H.sum())):
             raise RunError(f"The iteration {t} gave numbers that are not finite; scale X to about one, or use float64.")

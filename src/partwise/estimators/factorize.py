@@ -61,7 +61,7 @@ class Keep(NamedTuple):
     folder: Path
     every: int | None = None  # iterations; None: every half minute
     resume: bool = False
-    also: Mapping[str, Any] = {}  # noqa: RUF012  (never written to)  what else must be the same to resume: where X is from
+    also: Mapping[str, Any] = {}
     urgent: Callable[[], bool] = lambda: False  # save after this iteration: an observer is about to end the run
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import TypeVar
 
 import numpy  # noqa: F401, ICN001  (NumPy's and SciPy's BLAS must be loaded before one can look for them)
 import scipy.linalg  # noqa: F401
 from threadpoolctl import ThreadpoolController
+
+Item, Result = TypeVar("Item"), TypeVar("Result")
 
 _agreed: ContextVar[int | None] = ContextVar("threads", default=None)  # set within `threads`: asking BLAS takes 20 µs
 
@@ -41,6 +45,22 @@ def threads(number: int | None) -> Iterator[int]:
             _agreed.reset(token)
 
 
+@contextmanager
+def one_for_blas() -> Iterator[None]:
+    """Within the block BLAS uses one thread, and `side_by_side` and the kernels as many as before.
+
+    BLAS's own threads keep spinning for a while after each product, on the cores that ours need next: with two threads on two
+    cores that made iterations several times slower than with one. Blocks side by side need no threads of BLAS.
+    """
+    number = count()
+    with _blas().limit(limits=1):
+        token = _agreed.set(number)
+        try:
+            yield
+        finally:
+            _agreed.reset(token)
+
+
 @lru_cache(maxsize=1)
 def _pool(process: int, size: int) -> ThreadPoolExecutor:
     """The pool of this process: a fork inherits the object but not its threads, hence the key."""
@@ -61,10 +81,36 @@ def spread(task: Callable[[int, int], None], size: int, grain: int = 256, least:
         task(0, size)
         return
     cuts = [min(size, grains * w // workers * grain) for w in range(workers + 1)]
-    pool = _pool(os.getpid(), available - 1)  # this thread works too
+    pool = _pool(os.getpid(), available)  # this thread works too, so one of them rests
     pending = [pool.submit(task, *cut) for cut in pairwise(cuts[1:])]
     try:
         task(cuts[0], cuts[1])
     finally:  # nobody writes to the caller's arrays after we have left
         for share in pending:
             share.result()
+
+
+def side_by_side(task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """task(item) for every item, in their order; as many at a time as there are threads, and no more of them held.
+
+    A lone item, or a lone thread, is served by the caller itself. Within a task kernels do not spread.
+    """
+    waiting = iter(items)
+    first, second = next(waiting, None), next(waiting, None)
+    if first is None:
+        return
+    if second is None or count() == 1:
+        yield from map(task, chain([first], () if second is None else [second], waiting))
+        return
+    workers = count()
+    pool = _pool(os.getpid(), workers)
+    pending = deque(pool.submit(task, item) for item in (first, second))
+    try:
+        for item in waiting:
+            if len(pending) > workers:
+                yield pending.popleft().result()
+            pending.append(pool.submit(task, item))
+        while pending:
+            yield pending.popleft().result()
+    finally:  # nobody writes to the caller's arrays after we have left
+        wait(pending)

@@ -8,8 +8,10 @@ The pair for H is complete when the last block has been read, and gives the erro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import final
 
 import numpy as np
@@ -17,6 +19,7 @@ import numpy as np
 from partwise.algorithms.single.optimality import Optimality
 from partwise.currency import Array, Carry, NormalEq, State
 from partwise.kernels.sums import sq64
+from partwise.kernels.threads import side_by_side
 from partwise.protocols import Matrix, Update
 
 CHECK_EVERY = 5  # iterations between measurements of the projected gradient: each costs up to a sweep
@@ -81,26 +84,35 @@ def start_state(method: Alternating, X: Matrix, Wt: Array, H: Array) -> State:
 
 
 def pass_over(X: Matrix, Wt: Array, H: Array, move: Move, *, whole: bool = False) -> tuple[Array, NormalEq]:
-    """Read X once: every block of W by `move`, and the pair of H for the new W."""
+    """Read X once: every block of W by `move`, and the pair of H for the new W.
+
+    Blocks are served side by side and summed in their order, so the result does not depend on the number of threads.
+    """
     new = np.empty_like(Wt)
     gram = H @ H.T
-    pair: NormalEq | None = None
-    for rows, block in [(slice(None), X)] if whole else X.blocks():
+
+    def serve(place: tuple[slice, Matrix]) -> NormalEq:
+        rows, block = place
         F = np.ascontiguousarray(Wt[:, rows])
         new[:, rows] = moved = move(rows, F, block.normal_eq(H, F, gram=gram))
-        share = block.T.normal_eq(moved, H)
-        pair = share if pair is None else pair.plus(share)
-    assert pair is not None, "a matrix has at least one block"
-    return new, pair
+        return block.T.normal_eq(moved, H)
+
+    return new, reduce(NormalEq.plus, side_by_side(serve, [(slice(None), X)] if whole else X.blocks()))
 
 
 class Violation:
     """‖projected gradient‖₁ over both factors, as met on the way through an iteration; measured now and then."""
 
     def __init__(self, t: int) -> None:
-        self.total = 0.0 if t % CHECK_EVERY == 1 else float("nan")
+        self.measured = t % CHECK_EVERY == 1
+        self.parts: list[float] = []  # in the order in which blocks were served
 
     def add(self, F: Array, eq: NormalEq, optimality: Optimality) -> None:
         """Count a factor before it moves."""
-        if self.total == self.total:  # not NaN: this iteration measures
-            self.total += optimality.violation(F, eq)
+        if self.measured:
+            self.parts.append(optimality.violation(F, eq))
+
+    @property
+    def total(self) -> float:
+        """The sum, rounded once, so that no order matters; NaN where it was not measured."""
+        return math.fsum(self.parts) if self.measured else math.nan

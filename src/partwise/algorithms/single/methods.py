@@ -21,7 +21,7 @@ from partwise.updates.ball import Ball, ball
 from partwise.updates.gradient import orthant, simplex
 from partwise.updates.mu import exponent_for
 
-MOST_SWEEPS = 10
+MOST_SWEEPS = 20
 
 
 @final
