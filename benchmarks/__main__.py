@@ -26,10 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
     for name, table in (("fits", tables.fits), ("kernels", tables.parts)):
         if rows := store.rows(name):
             print(f"\n{name} ({store.folder}/{name}.csv)\n{tables.text(table(rows))}")
-    if asked.docs:
-        page.fill(HERE.parent / "docs" / "benchmarks.md", store)
     if store.rows("curves") and find_spec("matplotlib"):
         page.figure(store)
+    if asked.docs:
+        page.fill(HERE.parent / "docs" / "benchmarks.md", store)
     return 0
 
 
@@ -95,7 +95,7 @@ def planned(asked: argparse.Namespace) -> tuple[fits.Plan, list[str]]:
     workloads = tuple(w for w in (*among, TOY) if (w is not TOY if asked.only is None else w.name in asked.only))
     parts = [part for part in kernels.PARTS if asked.only is None or part in asked.only or "kernels" in asked.only]
     methods = tuple(m for m in METHODS if m.name in asked.methods)
-    limit, reference = (1.5, 2.0) if asked.quick else (60.0, 60.0)
+    limit, reference = (1.2, 2.0) if asked.quick else (60.0, 60.0)
     dtypes, threads, seeds = (("float64",), (1,), (0,)) if asked.quick else (("float64", "float32"), (1, 2), (0, 1, 2))
     plan = fits.Plan(
         workloads, methods, asked.dtypes or dtypes, asked.threads or threads, asked.seeds or seeds, asked.k, asked.repeats,

@@ -39,6 +39,8 @@ def results(store: Store) -> str:
     pieces = [f"Measured {runs[0]['date']} to {runs[-1]['date']} on {where}. Versions: {versions}."]
     if rows := store.rows("fits"):
         pieces += ["### Fits", tables.markdown(tables.fits(rows))]
+    if (store.folder / "curves.svg").exists():
+        pieces.append("![Error above the best known over time](../benchmarks/results/curves.svg)")
     if rows := store.rows("kernels"):
         pieces += ["### Parts", tables.markdown(tables.parts(rows))]
     return "\n\n".join(pieces)
@@ -67,7 +69,6 @@ def figure(store: Store) -> list[Path]:
         axes.set_visible(False)
     handles = {label: line for axes in grid.flat for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     picture.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(5, len(names)), fontsize=8)
-    picture.supxlabel("seconds", fontsize=9)
     picture.supylabel("relative error above the best known", fontsize=9)
     paths = [store.folder / f"curves.{kind}" for kind in ("svg", "png")]
     for path in paths:
@@ -90,4 +91,5 @@ def _panel(axes: Any, rows: list[dict[str, str]], best: float, names: list[str])
         if drawn:
             axes.plot([float(row["seconds"]) for row in drawn], gaps, label=name, **style)
     axes.set(xscale="log", yscale="log")
+    axes.set_xlabel("seconds", fontsize=7)
     axes.tick_params(labelsize=7)

@@ -59,7 +59,8 @@ def _ratio(rows: Sequence[Row], ours: dict[tuple[str, str], float], method: str,
         spent = max(float(row["seconds"]) for row in tried if row["seed"] == seed)
         bound |= (seed, level) not in theirs
         ratios.append(theirs.get((seed, level), spent) / max(ours[seed, level], 1e-6))
-    return f"{'>' if bound else ''}{median(ratios):.2g}"
+    ratio = median(ratios)
+    return f"{'>' if bound else ''}{ratio:{'.2g' if ratio < 10 else '.0f'}}"
 
 
 def _first(rows: Sequence[Row], names: Iterable[str], level: str) -> str:
