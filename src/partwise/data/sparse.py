@@ -24,7 +24,7 @@ PANELS = 16  # blocks of BLOCK_BYTES that a sketched panel may take: cutting row
 class Sparse(Entries):
     """X is `stored` (CSR) or, when flipped, its transpose; so CSC input is taken as it is."""
 
-    stored: sp.csr_array
+    stored: Any  # csr_array; SciPy does not say the types of its parts
     flipped: bool = False
 
     @property
@@ -81,8 +81,8 @@ class Sparse(Entries):
         """(n,): sums over the rows of X of values at the stored places."""
         A, (n, _) = self.stored, self.shape
         if self.flipped:
-            return np.bincount(A.indices, weights=values, minlength=n)
-        return np.bincount(np.repeat(np.arange(n), np.diff(A.indptr)), weights=values, minlength=n)
+            return np.bincount(A.indices, values, n).astype(np.float64)
+        return np.bincount(np.repeat(np.arange(n), np.diff(A.indptr)), values, n).astype(np.float64)
 
     def row_divergences(self, Wt: Array, H: Array, beta: float) -> Array:
         x = self.stored.data.astype(np.float64)

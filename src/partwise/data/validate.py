@@ -102,7 +102,9 @@ def _from_objects(X: np.ndarray) -> np.ndarray:
         return X.astype(np.float64)
     except (TypeError, ValueError) as error:
         kind = DataTypeError if isinstance(error, TypeError) else DataError
-        raise kind(f"X holds Python objects that are not numbers ({error}); expected an array of real numbers.") from None
+        raise kind(
+            f"X holds Python objects that are not numbers ({error}); expected an array of real numbers."
+        ) from None
 
 
 def _mask(mask: Any, shape: tuple[int, ...]) -> np.ndarray:

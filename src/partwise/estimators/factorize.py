@@ -133,17 +133,17 @@ def run(
 ) -> Factorization:  # fmt: skip
     """Start or resume, iterate, and finish: W exactly for the final H, components of the wished norm."""
     X, settings, problem, choice, method = prepared
-    watching = list(observers)
+    keeper = None
     if keep is not None:
         same = identity(prepared) | dict(keep.also)
         keeper = checkpoint.Checkpointer(keep.folder, same, keep.every, keep.urgent)
-        watching.insert(0, keeper)  # first: whoever ends the run after it finds it saved
-    if keep is not None and keep.resume:
-        state, trace = checkpoint.load(keep.folder, same)
+    if keep is not None and keeper is not None and keep.resume:
+        state, trace = checkpoint.load(keep.folder, keeper.identity)
     else:
         state, trace = begin(method, X, *initial(prepared, W, H), relative=problem.beta == 2)
+    watching = observers if keeper is None else (keeper, *observers)  # first: whoever ends the run finds it saved
     outcome = iterate(method, X, state, trace, (*rules, *settings.rules(choice.solver)), watching)
-    if keep is not None:
+    if keeper is not None:
         keeper.save(outcome.state, outcome.trace)
     Wt, H = finish(X, outcome.state, settings, problem)
     loss = X.divergence(Wt, H, problem.beta)

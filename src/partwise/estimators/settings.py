@@ -66,7 +66,9 @@ class Settings:
         if not isinstance(self.max_iter, WHOLE) or self.max_iter < 1:
             raise OptionError(f"max_iter={self.max_iter!r}; expected a positive whole number.")
         if self.target_error is not None and self.beta != 2:
-            raise OptionError("target_error is a relative error, which only the Frobenius loss has; leave it out, or use tol.")
+            raise OptionError(
+                "target_error is a relative error, which only the Frobenius loss has; leave it out, or use tol."
+            )
         if self.normalize not in (None, *NORMS):
             raise OptionError(f"normalize={self.normalize!r} is not known; expected None, 'sum' or 'length'.")
         if self.normalize and (self.fixed_components is not None or self.rows_sum_to_one):

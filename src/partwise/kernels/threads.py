@@ -16,7 +16,8 @@ import numpy  # noqa: F401, ICN001  (NumPy's and SciPy's BLAS must be loaded bef
 import scipy.linalg  # noqa: F401
 from threadpoolctl import ThreadpoolController
 
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _agreed: ContextVar[int | None] = ContextVar("threads", default=None)  # set within `threads`: asking BLAS takes 20 µs
 
