@@ -52,6 +52,7 @@ ALGORITHMS = [
     Case("accelerated hals", "hals", {"acceleration": 4, "extrapolate": False}, stationary=150),
     Case("extrapolated hals", "hals", {"acceleration": 3}, stationary=150),
     Case("bpp", "bpp", stationary=150),
+    Case("extrapolated bpp", "bpp", {"extrapolate": True}, stationary=150),
     Case("mu", "mu"),
     Case("mu kl", "mu", beta=1.0),
     Case("mu is", "mu", beta=0.0),

@@ -79,12 +79,19 @@ def hals(problem: Problem, *, acceleration: int | str = "auto", extrapolate: boo
     method = problem.alternating(
         BallHals() if problem.bounded == "W" else update_W, BallHals() if problem.bounded == "H" else Hals(sweeps[1])
     )
-    free = not problem.bounded and not problem.rows_sum_to_one  # pushing ahead would leave the ball or the simplex
+    return extrapolated(problem, method, extrapolate)
+
+
+def extrapolated(problem: Problem, method: Alternating, extrapolate: bool | str) -> Iteration:
+    """The method pushed ahead (Ang & Gillis), where that is wished and leaves neither the ball nor the simplex."""
+    if extrapolate not in (True, False, "auto"):
+        raise OptionError(f"extrapolate={extrapolate!r}; expected True, False or 'auto'.")
+    free = not problem.bounded and not problem.rows_sum_to_one
     if extrapolate is True and not free:
         raise OptionError(
             "extrapolate=True cannot be had with rows that sum to one or a penalty on one factor only; leave it 'auto'."
         )
-    return Extrapolated(method) if free and extrapolate in ("auto", True) else method
+    return Extrapolated(method) if free and extrapolate else method
 
 
 def sweeps_beside_pair(problem: Problem) -> tuple[int, int]:
@@ -94,9 +101,9 @@ def sweeps_beside_pair(problem: Problem) -> tuple[int, int]:
     return tuple(min(MOST_SWEEPS, 1 + pair // (2 * r * problem.k)) for r in (n, m))  # type: ignore[return-value]
 
 
-def bpp(problem: Problem) -> Iteration:
-    """Alternating exact nonnegative least squares by block principal pivoting."""
-    return problem.alternating(Bpp(), Bpp())
+def bpp(problem: Problem, *, extrapolate: bool | str = False) -> Iteration:
+    """Alternating exact nonnegative least squares by block principal pivoting; `extrapolate`: Ang & Gillis."""
+    return extrapolated(problem, problem.alternating(Bpp(), Bpp()), extrapolate)
 
 
 def mu(problem: Problem) -> Iteration:
