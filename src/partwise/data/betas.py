@@ -9,6 +9,8 @@ from partwise.currency import Array
 # scikit-learn's: a model value of zero is taken as this where one divides by it
 TINY = float(np.finfo(np.float32).eps)
 
+LEAST = float(np.finfo(np.float64).tiny)  # a ratio that underflows is taken as this: its logarithm is wanted
+
 
 def floor(model: Array) -> Array:
     """The model's values (a scratch array, written to), kept away from zero."""
@@ -23,7 +25,7 @@ def divergences(X: Array, model: Array, beta: float) -> Array:
     if beta == 1:
         return x_log_ratio(x, y) - x + y
     if beta == 0:
-        ratio = x / y
+        ratio = np.maximum(x / y, LEAST)
         return ratio - np.log(ratio) - 1
     return (x**beta + (beta - 1) * y**beta - beta * x * y ** (beta - 1)) / (beta * (beta - 1))
 
@@ -31,7 +33,7 @@ def divergences(X: Array, model: Array, beta: float) -> Array:
 def x_log_ratio(x: Array, y: Array) -> Array:
     """x log(x / y), zero where x is."""
     ratio = np.divide(x, y, out=np.ones_like(x), where=x > 0)
-    return x * np.log(ratio)
+    return x * np.log(np.maximum(ratio, LEAST))
 
 
 def weights_of_ratio(X: Array, model: Array, beta: float) -> tuple[Array, Array | None]:

@@ -17,6 +17,8 @@ from partwise.data.streamed import Streamed
 from partwise.data.weighted import Weighted
 from partwise.errors import DataError, DataTypeError, OptionError
 
+LARGEST = {np.dtype(np.float32): 1e12, np.dtype(np.float64): 1e100}  # cubes of entries, and sums of them, stay in range
+
 Missing = Literal["error", "nan", "zero"]
 Negative = Literal["error", "clip"]
 
@@ -41,7 +43,7 @@ def as_matrix(
     if sp.issparse(X):
         entries = _sparse(X, missing, mask, negative, dtype)
     elif isinstance(X, np.ndarray) or not hasattr(X, "__getitem__") or not hasattr(X, "dtype"):
-        entries = _dense(X if isinstance(X, np.memmap) else np.asarray(X), missing, mask, negative, dtype)
+        entries = _dense(X if isinstance(X, np.memmap) else _array(X), missing, mask, negative, dtype)
     else:
         entries = _streamed(X, missing, mask, negative, dtype)
     return entries if sample_weight is None else Weighted(entries, _weights(sample_weight, entries))
@@ -86,7 +88,7 @@ def _dense(X: np.ndarray, missing: str, mask: Any, negative: str, dtype: Any) ->
     observed = None if mask is None else _mask(mask, X.shape)
     if isinstance(X, np.memmap) and working != X.dtype and observed is None and missing != "zero":
         return _streamed(X, missing, None, negative, working)
-    array = X.astype(working, copy=False)
+    array = _converted(X, working)
     array = _check_values(array, missing, observed, negative)
     if missing == "zero":
         observed = (array != 0) if observed is None else observed & (array != 0)
@@ -97,10 +99,23 @@ def _dense(X: np.ndarray, missing: str, mask: Any, negative: str, dtype: Any) ->
     return MaskedDense(array, observed)
 
 
+def _array(X: Any) -> np.ndarray:
+    try:
+        return np.asarray(X)
+    except ValueError as error:  # rows of different lengths
+        raise DataError(f"X cannot be made an array ({error}); expected rows of equal length.") from None
+
+
+def _converted(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """In the working precision, without a copy where it has that; what does not fit becomes infinite, and is refused as such."""
+    with np.errstate(over="ignore"):
+        return values.astype(dtype, copy=False)
+
+
 def _from_objects(X: np.ndarray) -> np.ndarray:
     try:
         return X.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         raise kind(
             f"X holds Python objects that are not numbers ({error}); expected an array of real numbers."
@@ -142,6 +157,8 @@ def _check_block(block: Array, first_row: int, missing: str, negative: str) -> b
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     if np.isinf(low) or np.isinf(high):
         raise DataError(_complaint("infinite", np.isinf(block), block, first_row) + "replace them by finite numbers.")
+    if high > LARGEST[block.dtype]:
+        raise DataError(_complaint("huge", block > LARGEST[block.dtype], block, first_row) + _too_large(block.dtype))
     if low >= 0:
         return False
     if negative == "clip":
@@ -160,6 +177,10 @@ def _complaint(kind: str, where: np.ndarray, block: Array, first_row: int) -> st
     return f"{what} ({count} seen, first at row {first_row + row}, column {column}: {block[row, column]:g}). "
 
 
+def _too_large(dtype: np.dtype[Any]) -> str:
+    return f"Products of numbers above {LARGEST[dtype]:g} overflow {dtype}; divide X by its largest entry."
+
+
 def _sparse(X: Any, missing: str, mask: Any, negative: str, dtype: Any) -> Entries:
     _check_shape(X.shape)
     if X.format not in ("csr", "csc"):
@@ -167,7 +188,7 @@ def _sparse(X: Any, missing: str, mask: Any, negative: str, dtype: Any) -> Entri
     working = working_dtype(X.dtype, dtype)
     flipped = X.format == "csc"
     rows = X.T if flipped else X
-    stored = sp.csr_array((rows.data.astype(working, copy=False), rows.indices, rows.indptr), shape=rows.shape)
+    stored = sp.csr_array((_converted(rows.data, working), rows.indices, rows.indptr), shape=rows.shape)
     if not stored.has_canonical_format:
         stored = stored.copy()
         stored.sum_duplicates()
@@ -195,9 +216,11 @@ def _check_stored(stored: sp.csr_array, flipped: bool, negative: str) -> None:
     if not data.size:
         return
     low, high = float(data.min()), float(data.max())
-    if np.isfinite(low) and np.isfinite(high) and (low >= 0 or negative == "clip"):
+    most = LARGEST[data.dtype]
+    finite = np.isfinite(low) and np.isfinite(high)
+    if finite and high <= most and (low >= 0 or negative == "clip"):
         return
-    bad = ~np.isfinite(data) if not (np.isfinite(low) and np.isfinite(high)) else data < 0
+    bad = ~np.isfinite(data) if not finite else data > most if high > most else data < 0
     first = int(np.flatnonzero(bad)[0])
     row, column = int(np.searchsorted(stored.indptr, first, side="right")) - 1, int(stored.indices[first])
     row, column = (column, row) if flipped else (row, column)
@@ -207,6 +230,8 @@ def _check_stored(stored: sp.csr_array, flipped: bool, negative: str) -> None:
                         "leave them out and pass missing='zero'.")  # fmt: skip
     if np.isinf(data[first]):
         raise DataError(f"X has infinite entries {where}Replace them by finite numbers.")
+    if data[first] > most:
+        raise DataError(f"X has huge entries {where}{_too_large(data.dtype)}")
     raise DataError(f"Negative values in data passed to NMF: X has negative entries {where}"
                     "NMF needs X ≥ 0; clip them, shift the data, or pass negative='clip'.")  # fmt: skip
 
@@ -220,7 +245,7 @@ def _streamed(source: Any, missing: str, mask: Any, negative: str, dtype: Any) -
     X = Streamed(source, working_dtype(np.dtype(source.dtype), dtype), missing=missing == "nan")
     n, m = X.shape
     for part in row_slices(n, m * X.dtype.itemsize):
-        _check_block(np.asarray(source[part]).astype(X.dtype, copy=False), part.start, missing, negative)
+        _check_block(_converted(np.asarray(source[part]), X.dtype), part.start, missing, negative)
     return X
 
 

@@ -67,6 +67,13 @@ class Weighted(Entries):
     def row_divergences(self, Wt: Array, H: Array, beta: float) -> Array:
         return self._by_row(self.inner.row_divergences(Wt, H, beta))
 
+    def sq_norm(self) -> float:
+        return super().sq_norm() if self.column_weights is None else self.T.sq_norm()
+
+    def divergence(self, Wt: Array, H: Array, beta: float) -> float:
+        """Sums over rows know the weights of rows, so those of columns are summed in the transpose."""
+        return super().divergence(Wt, H, beta) if self.column_weights is None else self.T.divergence(H, Wt, beta)
+
     @property
     def traceable(self) -> bool:
         return self.inner.traceable

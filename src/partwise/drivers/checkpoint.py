@@ -25,6 +25,15 @@ from partwise.errors import RunError
 
 SCHEMA = 1
 INDEX = "checkpoint.json"
+FIELDS = {
+    "iteration": int,
+    "state": str,
+    "sha256": str,
+    "identity": dict,
+    "scalars": dict,
+    "scale": (int, float),
+    "trace": list,
+}
 
 
 class Restored(NamedTuple):
@@ -106,9 +115,14 @@ def _index(folder: Path) -> dict[str, Any]:
         raise RunError(f"{folder} holds no checkpoint ({INDEX} is not there), so there is nothing to resume.") from None
     except (ValueError, OSError) as error:
         raise RunError(f"{folder / INDEX} cannot be read ({error}); remove {folder} and start again.") from None
+    if not isinstance(index, dict):
+        raise RunError(f"{folder / INDEX} is not a checkpoint's index; remove {folder} and start again.")
     if index.get("schema") != SCHEMA:
         raise RunError(f"{folder / INDEX} has schema {index.get('schema')!r}; this version reads {SCHEMA}: resume with the version "
                        "that wrote it, or start again.")  # fmt: skip
+    damaged = [name for name, kind in FIELDS.items() if not isinstance(index.get(name), kind)]
+    if damaged:
+        raise RunError(f"{folder / INDEX} is damaged (see {', '.join(damaged)}); remove {folder} and start again.")
     return index
 
 

@@ -64,8 +64,11 @@ def one_for_blas() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _pool(process: int, size: int) -> ThreadPoolExecutor:
-    """The pool of this process: a fork inherits the object but not its threads, hence the key."""
-    return ThreadPoolExecutor(size, thread_name_prefix="partwise")
+    """The pool of this process: a fork inherits the object but not its threads, hence the key.
+
+    Its threads never spread: waiting for others of the same pool they could wait for ever.
+    """
+    return ThreadPoolExecutor(size, thread_name_prefix="partwise", initializer=_agreed.set, initargs=(1,))
 
 
 def spread(task: Callable[[int, int], None], size: int, grain: int = 256, least: int = 1) -> None:

@@ -27,7 +27,8 @@ class Admm:
     def __call__(self, F: Array, eq: NormalEq, carry: Carry) -> tuple[Array, Carry]:
         (D,) = carry
         k = len(eq.gram)
-        penalty = F.dtype.type(self.penalty or float(np.trace(eq.gram)) / k or 1.0)
+        level = float(np.trace(eq.gram)) / k
+        penalty = F.dtype.type(self.penalty or (level if level >= np.finfo(F.dtype).tiny else 1.0))
         inverse = np.linalg.inv(eq.gram + penalty * np.eye(k, dtype=F.dtype))  # well conditioned by the penalty
         for _ in range(self.steps):
             U = inverse @ (eq.cross + penalty * (F - D))  # U: the unconstrained copy
