@@ -54,7 +54,7 @@ docs: .venv/.installed-dev
 lock: .venv/.installed-dev
 	@$(INSTALL) uv
 	@echo "# The versions that partwise is developed and tested with, for Python 3.11 to 3.14. Made by \`make lock\`." > constraints.txt
-	@$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --extra dev --extra mpi --extra dp --extra ot \
+	@$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --extra dev \
 		--upgrade --no-header --no-annotate --quiet >> constraints.txt
 
 clean:

@@ -29,6 +29,14 @@ class Purpose(IntEnum):
     SIMULATE = 8
     RESEED = 9  # dead components
     ORDER = 10  # in which components take their turns
+    PARTITION = 11  # which rows go to which simulated party
+    ARRIVALS = 12  # speeds and delays of simulated parties, and who vanishes
+    PARTICIPATION = 13  # which parties are drawn in a round
+    LOCAL_START = 14  # starts of parties that begin apart
+    BARYCENTER = 15  # starts of barycenters
+    NOISE = 16  # of reproducible private runs, which are marked insecure
+    AUDIT = 17  # trials of audits and attacks
+    IMPORTANCE = 18  # samples drawn by importance
 
 
 def generator(seed: int, purpose: Purpose, t: int = 0, block: int = 0) -> np.random.Generator:

@@ -29,7 +29,7 @@ def test_the_manifest_tells_how_it_came_about(call, here):
     assert len(manifest["data"]["sha256"]) == 64
     assert manifest["settings"]["n_components"] == 4
     assert manifest["solver"] == "hals"
-    assert "HALS" in manifest["solver_why"]
+    assert "sweeps of W" in manifest["solver_why"]
     assert manifest["iterations"] == 30
     assert 0 < manifest["relative_error"] < 0.2
     assert "30" in manifest["stopping_reason"]

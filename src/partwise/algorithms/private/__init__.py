@@ -1,0 +1,1 @@
+"""Methods whose published components are differentially private."""

@@ -1,0 +1,1 @@
+"""Talks: what ranks say to one another, whoever carries it."""

@@ -1,0 +1,1 @@
+"""Merges several H into one: alignments and barycenters."""

@@ -1,0 +1,1 @@
+"""Adds noise, counts leakage, sums in secret, and writes down what left."""
