@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from laws.cases import ALGORITHMS, common_start
 
+from laws.cases import ALGORITHMS, common_start
 from partwise.data import Streamed, as_matrix
 from partwise.data.dense import Dense
 from partwise.kernels.threads import threads
