@@ -6,8 +6,8 @@ factor sees the same thing: an array `F` (k, r) of r independent columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,3 +65,38 @@ class State(NamedTuple):
     def objective(self) -> float:
         """Loss and penalty together: what the methods make small."""
         return self.loss + self.penalty
+
+
+Arrays = Mapping[str, NDArray[Any]]  # what a party keeps, what the server knows, what a message holds: arrays by name
+
+
+class Field(NamedTuple):
+    """One array of a message, as a method declares it."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    nonnegative: bool = False
+
+
+class Exchange(NamedTuple):
+    """What goes between the server and one party in one round: all of it, by name."""
+
+    down: Mapping[str, Field]
+    up: Mapping[str, Field]  # empty: the party computes, but says nothing
+
+
+class Reply(NamedTuple):
+    """What one party said; or, where only sums are shown, the sum of what these parties said."""
+
+    parties: tuple[int, ...]
+    arrays: Arrays
+
+
+def total(replies: Sequence[Reply]) -> Reply:
+    """The sum of replies, in the order of the parties, whoever came first: so the bits don't depend on it."""
+    ordered = sorted(replies, key=lambda reply: reply.parties)
+    sums = {name: np.array(array) for name, array in ordered[0].arrays.items()}
+    for reply in ordered[1:]:
+        for name, array in reply.arrays.items():
+            sums[name] = sums[name] + array
+    return Reply(tuple(sorted(p for reply in ordered for p in reply.parties)), sums)

@@ -1,0 +1,125 @@
+"""Letters: what goes between the server and a party, the same on every transport; and the transcript of all that went.
+
+On a wire a letter is one safetensors blob: named arrays, and a header in its metadata. Nothing of it is ever executed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, final
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from partwise.currency import Arrays
+from partwise.errors import RunError
+
+SERVER = -1  # as a sender or receiver
+Kind = Literal["round", "measure", "finish", "keys", "roster", "masked", "seeds", "shares", "failed", "stop"]
+
+
+class Letter(NamedTuple):
+    """To a party, or its answer, which has the same study, kind and t."""
+
+    study: str
+    kind: str
+    t: int
+    party: int
+    arrays: Arrays
+    word: str = ""  # of a "failed" answer: the sentence why
+
+
+def encode(letter: Letter) -> bytes:
+    """The letter as bytes."""
+    header = {"study": letter.study, "kind": letter.kind, "t": letter.t, "party": letter.party, "word": letter.word}
+    arrays = {name: np.ascontiguousarray(array) for name, array in letter.arrays.items()}
+    return save(arrays, metadata={"letter": json.dumps(header)})
+
+
+def decode(blob: bytes) -> Letter:
+    """The letter that bytes hold, or a sentence: bytes from outside may be anything."""
+    try:
+        arrays = load(blob)
+        size = int.from_bytes(blob[:8], "little")
+        header = json.loads(json.loads(blob[8 : 8 + size])["__metadata__"]["letter"])
+        letter = Letter(
+            str(header["study"]),
+            str(header["kind"]),
+            int(header["t"]),
+            int(header["party"]),
+            arrays,
+            str(header["word"]),
+        )
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{len(blob)} bytes came that are no letter of a study ({error}).") from None
+    return letter
+
+
+class Entry(NamedTuple):
+    """One array that went."""
+
+    t: int
+    kind: str
+    sender: int  # a party, or SERVER
+    receiver: int
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    bytes: int
+    digest: str  # blake2b-128 of the array's bytes
+
+
+@final
+@dataclass
+class Transcript:
+    """Everything that went, in order, as the server saw it."""
+
+    entries: list[Entry] = field(default_factory=list)
+    bytes_up: int = 0
+    bytes_down: int = 0
+    _known: dict[int, tuple[Any, str]] = field(default_factory=dict)  # what is sent to all is digested once
+
+    def sent(self, letter: Letter) -> None:
+        """Write down a letter from the server."""
+        self._add(letter, SERVER, letter.party)
+
+    def received(self, letter: Letter) -> None:
+        """Write down a letter from a party."""
+        self._add(letter, letter.party, SERVER)
+
+    def _add(self, letter: Letter, sender: int, receiver: int) -> None:
+        for name, array in letter.arrays.items():
+            shape, dtype = tuple(array.shape), array.dtype.str
+            entry = Entry(
+                letter.t, letter.kind, sender, receiver, name, shape, dtype, array.nbytes, self._digest(array)
+            )
+            self.entries.append(entry)
+            if sender == SERVER:
+                self.bytes_down += array.nbytes
+            else:
+                self.bytes_up += array.nbytes
+
+    def _digest(self, array: Any) -> str:
+        known = self._known.get(id(array))
+        if known is not None and known[0] is array:
+            return known[1]
+        digest = blake2b(np.ascontiguousarray(array).tobytes(), digest_size=16).hexdigest()
+        if len(self._known) > 64:
+            self._known.clear()
+        self._known[id(array)] = (array, digest)
+        return digest
+
+    def lines(self) -> Iterator[str]:
+        """JSON, one line for each array."""
+        return (json.dumps(entry._asdict()) for entry in self.entries)
+
+    def write(self, path: Path) -> None:
+        """The transcript as JSON lines, whole or absent."""
+        temporary = path.with_name(f".{path.name}.tmp")
+        temporary.write_text("".join(f"{line}\n" for line in self.lines()))
+        temporary.replace(path)

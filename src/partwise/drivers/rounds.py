@@ -1,0 +1,148 @@
+"""The loop of server and parties in step: ask all, take what comes, let the server move, until the rounds are done.
+
+What is special to a method is in its `Round`, what is special to a network in its transport, and how replies are gathered, one
+by one or only as their sum, in a `Gather`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, final
+
+import numpy as np
+
+from partwise.currency import Arrays, Field, Reply
+from partwise.drivers.correspondence import Correspondence
+from partwise.drivers.vault import Kept, Vault
+from partwise.errors import RunError
+from partwise.protocols import Round
+
+MEASURED = {"sq_error": Field((), np.dtype(np.float64)), "sq_norm": Field((), np.dtype(np.float64))}
+
+
+class RoundPoint(NamedTuple):
+    """Where a study stood after round t."""
+
+    t: int
+    error: float  # relative error of all parties' data; NaN where nobody measured it
+    drift: float  # how far the parties' H lay from the server's, relative; NaN where the server does not see them
+    parties: int  # whose replies counted
+    bytes_up: int  # in this round, over all parties
+    bytes_down: int
+    seconds: float  # since the start, over all parts of a resumed study
+
+
+class RoundsOutcome(NamedTuple):
+    """Where the study ended."""
+
+    public: Arrays
+    history: list[RoundPoint]
+    reason: str
+
+
+class Gather(Protocol):
+    """How the server gets at replies."""
+
+    def __call__(self, method: Round, public: Arrays, t: int, mail: Correspondence) -> list[Reply]: ...
+
+
+def one_by_one(method: Round, public: Arrays, t: int, mail: Correspondence) -> list[Reply]:
+    """Every reply as it is: the server sees what each party says."""
+    downs = {p: method.down(public, t, p) for p in range(mail.transport.size)}
+    answers = mail.ask("round", t, downs, lambda p: method.declare(t, p).up)
+    return [Reply((p,), arrays) for p, arrays in answers.items() if arrays]
+
+
+@final
+@dataclass(frozen=True)
+class Terms:
+    """How long, how carefully."""
+
+    rounds: int
+    tol: float = 0.0  # stop when the error has fallen by less than this share of itself over `window` rounds
+    window: int = 3
+    least: int = 1  # parties whose replies a round needs
+    measure_every: int = 0  # rounds between measurements, where the method does not know its error; 0: only in the end
+    gather: Gather = field(default=one_by_one)
+    vault: Vault | None = None  # the server's
+
+
+def run_rounds(
+    method: Round, mail: Correspondence, terms: Terms, observers: Sequence[Callable[[Arrays, RoundPoint], None]] = ()
+) -> RoundsOutcome:
+    """From the opening, or from where the server's vault left off, to the end; then every party finishes."""
+    public, history = _resumed(method, terms)
+    t = history[-1].t if history else method.first - 1
+    began = time.perf_counter() - (history[-1].seconds if history else 0.0)
+    reason = _reason(terms, t, history)
+    while reason is None:
+        t += 1
+        up, down, faults = mail.transcript.bytes_up, mail.transcript.bytes_down, len(mail.faults)
+        replies = terms.gather(method, public, t, mail)
+        count = len({p for reply in replies for p in reply.parties})
+        if count < terms.least:
+            raise RunError(f"Round {t} needs replies of {terms.least} parties and got {count}. {mail.told(faults)} Nothing is "
+                           "lost: what was kept of the rounds before lets the study go on.")  # fmt: skip
+        public = method.server(public, replies, t)
+        error = _error(method, public, t, mail, terms)
+        spent = (mail.transcript.bytes_up - up, mail.transcript.bytes_down - down)
+        history.append(RoundPoint(t, error, drift(replies, public), count, *spent, time.perf_counter() - began))
+        if terms.vault is not None:
+            terms.vault.keep(Kept(t, {"public": public}, {"history": [list(point) for point in history]}))
+        for observe in observers:
+            observe(public, history[-1])
+        reason = _reason(terms, t, history)
+    finish(method, public, t + 1, mail)
+    return RoundsOutcome(public, history, reason)
+
+
+def finish(method: Round, public: Arrays, t: int, mail: Correspondence) -> None:
+    """Every party makes its last step, and says nothing."""
+    mail.ask("finish", t, {p: method.down(public, t, p) for p in range(mail.transport.size)}, lambda p: {})
+
+
+def measured(method: Round, public: Arrays, t: int, mail: Correspondence) -> float:
+    """The relative error over the data of all that answer: each party says two numbers."""
+    downs = {p: method.down(public, t, p) for p in range(mail.transport.size)}
+    answers = mail.ask("measure", t, downs, lambda p: MEASURED)
+    error, norm = (sum(float(said[name]) for said in answers.values()) for name in MEASURED)
+    return math.sqrt(max(error, 0.0) / norm) if norm > 0 else 0.0
+
+
+def drift(replies: Sequence[Reply], public: Arrays) -> float:
+    """√(mean ‖H_p − H‖²) / ‖H‖ of the H that parties sent, where each can be seen."""
+    sent = [reply.arrays["H"] for reply in replies if len(reply.parties) == 1 and "H" in reply.arrays]
+    if not sent:
+        return math.nan
+    apart = np.mean([np.sum((H.astype(np.float64) - public["H"]) ** 2) for H in sent])
+    return float(np.sqrt(apart) / max(np.linalg.norm(public["H"]), np.finfo(np.float64).tiny))
+
+
+def _resumed(method: Round, terms: Terms) -> tuple[Arrays, list[RoundPoint]]:
+    kept = None if terms.vault is None else terms.vault.kept()
+    if kept is None:
+        return method.opening(), []
+    return kept.groups["public"], [RoundPoint(*point) for point in kept.facts["history"]]
+
+
+def _error(method: Round, public: Arrays, t: int, mail: Correspondence, terms: Terms) -> float:
+    known = method.known_error(public)
+    if known is not None:
+        return known
+    due = terms.measure_every and (t % terms.measure_every == 0 or t == terms.rounds)
+    return measured(method, public, t + 1, mail) if due else math.nan
+
+
+def _reason(terms: Terms, t: int, history: Sequence[RoundPoint]) -> str | None:
+    """Why the study stops here, if it does."""
+    if t >= terms.rounds:
+        return f"The {terms.rounds} rounds asked for are done."
+    errors = [point.error for point in history if not math.isnan(point.error)][-terms.window - 1 :]
+    if terms.tol > 0 and len(errors) > terms.window:
+        fell = (errors[0] - errors[-1]) / max(errors[0], np.finfo(np.float64).tiny)
+        if fell < terms.tol:
+            return f"The relative error fell by {max(fell, 0):.1e} of itself in {terms.window} rounds, less than tol = {terms.tol:g}."
+    return None

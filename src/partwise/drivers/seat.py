@@ -1,0 +1,86 @@
+"""A party's side of a study: letter in, letter out, whatever carries them. What it keeps, it keeps in its own vault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from partwise.currency import Arrays
+from partwise.drivers.declared import breach
+from partwise.drivers.letters import Letter
+from partwise.drivers.vault import Kept, Vault
+from partwise.errors import PartwiseError, RunError
+from partwise.kernels.threads import one_for_blas
+from partwise.protocols import Matrix, Round
+
+START = -(2**31)  # the round of a party that has not begun
+
+
+@final
+@dataclass
+class Seat:
+    """Party p: its data, the method, and its vault. A letter that comes twice is answered twice alike, and computed once."""
+
+    study: str
+    method: Round
+    X: Matrix
+    p: int
+    vault: Vault
+
+    def answer(self, letter: Letter) -> Letter:
+        """What goes back; a "failed" letter with a sentence where the party cannot do what is asked."""
+        try:
+            if letter.study != self.study or letter.party != self.p:
+                raise RunError(
+                    f"Party {self.p} of study {self.study!r} got a letter to party {letter.party} of {letter.study!r}."
+                )
+            with one_for_blas():
+                return letter._replace(arrays=self._answers(letter))
+        except PartwiseError as error:
+            return letter._replace(kind="failed", arrays={}, word=str(error))
+
+    def private(self) -> Arrays:
+        """What the party keeps, as it stands."""
+        return self._kept().groups["private"]
+
+    def _answers(self, letter: Letter) -> Arrays:
+        if letter.kind == "round":
+            return self.step(letter.t, letter.arrays)
+        if letter.kind == "measure":
+            return self.method.measure(self.X, self.private(), letter.arrays, self.p)
+        if letter.kind == "finish":
+            kept = self._kept()
+            stays = self.method.finish(self.X, kept.groups["private"], letter.arrays, self.p)
+            self.vault.keep(Kept(kept.t, {**kept.groups, "finished": stays}))
+            return {}
+        raise RunError(f"Party {self.p} was sent a letter of kind {letter.kind!r}, which it does not know.")
+
+    def step(self, t: int, down: Arrays) -> Arrays:
+        """Round t: what the method has the party say, kept with the state so that it is said alike when asked again."""
+        kept = self._kept()
+        if t < kept.t:
+            raise RunError(f"Party {self.p} was asked for round {t}, but has been through round {kept.t} already.")
+        if t == kept.t:
+            return kept.groups["goes"]
+        declared = self.method.declare(t, self.p)
+        wrong = breach(down, declared.down)
+        if wrong:
+            raise RunError(f"Party {self.p} cannot go on: the server {wrong}.")
+        stays, goes = self.method.party(self.X, kept.groups["private"], down, t, self.p)
+        wrong = breach(goes, declared.up)
+        if wrong:
+            raise RunError(f"In round {t} party {self.p} would have {wrong}; nothing was sent.")
+        self.vault.keep(Kept(t, {"private": stays, "goes": goes}))
+        return goes
+
+    def finished(self) -> Arrays:
+        """What the party has in the end."""
+        groups = self._kept().groups
+        return groups.get("finished", groups["private"])
+
+    def _kept(self) -> Kept:
+        kept = self.vault.kept()
+        if kept is None:
+            kept = Kept(START, {"private": self.method.begin(self.X, self.p), "goes": {}})
+            self.vault.keep(kept)
+        return kept

@@ -1,0 +1,1 @@
+"""Ways for letters to go between a server and its parties; no algorithm lives here."""
