@@ -19,6 +19,7 @@ from benchmarks.workloads import WORKLOADS, given
 from partwise.currency import State
 from partwise.data import as_matrix
 from partwise.data.simulate import planted, spectra, topics
+from partwise.drivers.iterate import one_iteration
 from partwise.estimators.factorize import prepare
 from partwise.estimators.settings import Settings
 from partwise.kernels.bpp import bpp
@@ -164,7 +165,7 @@ def _stepper(matrix: Any, Wt: Any, H: Any, options: dict[str, Any]) -> Task:
 
     def step() -> State:
         at[1] += 1
-        at[0] = method.step(matrix, at[0], at[1])
+        at[0] = one_iteration(method, matrix, at[0], at[1])
         return at[0]
 
     return step

@@ -12,6 +12,7 @@ from partwise.algorithms.single.auto import Choice
 from partwise.cli import screen, sources
 from partwise.currency import State
 from partwise.data.dense import BLOCK_BYTES
+from partwise.drivers.iterate import one_iteration
 from partwise.estimators.factorize import Prepared, prepare
 from partwise.estimators.settings import Settings
 from partwise.kernels.threads import threads as limited
@@ -91,7 +92,7 @@ def _sample(prepared: Prepared) -> tuple[Matrix, State]:
 
 def _first(prepared: Prepared) -> State:
     X, k, method = prepared.X, prepared.problem.k, prepared.method
-    return method.step(X, method.init(X, *start(X, k, "random", prepared.settings.seed)), 1)
+    return one_iteration(method, X, method.init(X, *start(X, k, "random", prepared.settings.seed)), 1)
 
 
 def _memory(source: sources.Source, state: State, shape: tuple[int, int]) -> Memory:
@@ -121,7 +122,7 @@ def _pace(prepared: Prepared, sample: Matrix) -> Pace:
 
 def _step_seconds(prepared: Prepared) -> float:
     state = _first(prepared)
-    return _seconds(lambda: prepared.method.step(prepared.X, state, 2))
+    return _seconds(lambda: one_iteration(prepared.method, prepared.X, state, 2))
 
 
 def _seconds(task: Callable[[], object], times: int = 3) -> float:

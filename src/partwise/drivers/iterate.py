@@ -37,6 +37,12 @@ def begin(method: Iteration, X: Matrix, Wt, H, *, relative: bool) -> tuple[State
     return state, trace
 
 
+def one_iteration(method: Iteration, X: Matrix, state: State, t: int) -> State:
+    """A step as the loop makes it: blocks of rows side by side on our threads, so BLAS has one (decision 5)."""
+    with one_for_blas():
+        return method.step(X, state, t)
+
+
 def iterate(
     method: Iteration, X: Matrix, state: State, trace: Trace, rules: Sequence[Rule], observers: Sequence[Observer] = ()
 ) -> Outcome:
@@ -45,8 +51,7 @@ def iterate(
     t = trace.last.t
     while (reason := first_reason(tuple(rules), trace)) is None:
         t += 1
-        with one_for_blas():
-            state = method.step(X, state, t)
+        state = one_iteration(method, X, state, t)
         point = trace.add(t, state, time.perf_counter() - began)
         if math.isinf(point.objective) or not math.isfinite(float(state.H.sum())):
             raise RunError(f"The iteration {t} gave numbers that are not finite; scale X to about one, or use float64.")
