@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from partwise.currency import Array
-from partwise.kernels.threads import threads
+from partwise.kernels.threads import count, threads
 
 DENSER = 1.02  # errors are evaluated when the time has grown by this factor since the last one ...
 SHARE = 0.2  # ... and by this share of what an evaluation takes, so that evaluating does not go on for ever
@@ -68,19 +68,24 @@ def _judge_sparse(X: Any) -> Judge:
     return error
 
 
+def clock() -> float:
+    """Seconds: with one thread those that the process itself has worked, so that others on the machine hardly count; else of the wall."""
+    return time.process_time() if count() == 1 else time.perf_counter()
+
+
 def follow(steps: Steps, error: Judge, stop: Stop) -> list[Point]:
     """Time a method's iterations until `stop` says so; what comes before its first yield (set-up) is not counted."""
     points = [Point(0, 0.0, error(*next(steps)))]
     seconds, t, due = 0.0, 0, 0.0
     while not stop(points):
-        began = time.perf_counter()
+        began = clock()
         factors = next(steps)
-        seconds += time.perf_counter() - began
+        seconds += clock() - began
         t += 1
         if seconds >= due:
-            began = time.perf_counter()
+            began = clock()
             points.append(Point(t, seconds, error(*factors)))
-            due = DENSER * seconds + SHARE * (time.perf_counter() - began)
+            due = DENSER * seconds + SHARE * (clock() - began)
     return points
 
 
