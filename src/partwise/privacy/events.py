@@ -1,0 +1,91 @@
+"""What a release did, as an accountant counts it: which noise, how large compared with the sensitivity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from partwise.errors import DataError, OptionError
+
+
+@final
+@dataclass(frozen=True)
+class Gaussian:
+    """Gaussian noise: `noise_multiplier` is σ by the L2 sensitivity."""
+
+    noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        _check_multiplier(self.noise_multiplier)
+
+
+@final
+@dataclass(frozen=True)
+class Laplace:
+    """Laplace noise: `noise_multiplier` is its scale by the L1 sensitivity; alone it is 1/noise_multiplier-private."""
+
+    noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        _check_multiplier(self.noise_multiplier)
+
+
+@final
+@dataclass(frozen=True)
+class Sampled:
+    """`event`, on a Poisson sample: each record is in it with `probability`, independently, and nobody sees who is in it."""
+
+    probability: float
+    event: Gaussian | Laplace
+
+    def __post_init__(self) -> None:
+        if not 0 < self.probability <= 1:
+            raise OptionError(
+                f"A sampling probability is in (0, 1]; it is {self.probability}. Give the public rate at which each record is drawn."
+            )
+
+
+Event = Gaussian | Laplace | Sampled
+
+
+def _check_multiplier(value: float) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise OptionError(
+            f"Noise by sensitivity must be a positive number; it is {value}. A release without noise, or of something of "
+            "unbounded or unknown sensitivity, is not private and cannot be counted: note it in the ledger as not private."
+        )
+
+
+def to_json(event: Event) -> dict[str, Any]:
+    """As it stands in a ledger."""
+    match event:
+        case Gaussian(multiplier):
+            return {"noise": "gaussian", "noise_multiplier": multiplier}
+        case Laplace(multiplier):
+            return {"noise": "laplace", "noise_multiplier": multiplier}
+        case Sampled(probability, inner):
+            return {"sampled": probability, **to_json(inner)}
+    raise refused(event)
+
+
+def from_json(said: Mapping[str, Any]) -> Event:
+    """From a ledger's line; what is not known is refused."""
+    kinds = {"gaussian": Gaussian, "laplace": Laplace}
+    known = set(said) <= {"noise", "noise_multiplier", "sampled"} and said.get("noise") in kinds
+    numbers = [said.get("noise_multiplier"), said.get("sampled", 1.0)]
+    if not known or not all(isinstance(number, (int, float)) for number in numbers):
+        raise DataError(
+            f"The event {dict(said)} is not one that this version can count. Use the version that wrote it."
+        )
+    event = kinds[said["noise"]](float(said["noise_multiplier"]))
+    return Sampled(float(said["sampled"]), event) if "sampled" in said else event
+
+
+def refused(event: object) -> OptionError:
+    """What is said of an event that nobody can count."""
+    return OptionError(
+        f"{event!r} is no event that the accountant knows: it counts Gaussian, Laplace and Poisson-sampled noise. "
+        "What cannot be counted is not released."
+    )
