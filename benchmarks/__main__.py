@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks import fits, kernels, page, tables
 from benchmarks.methods import DEFAULT, METHODS
 from benchmarks.store import Store, tidy
 from benchmarks.workloads import QUICK, TOY, WORKLOADS
+from partwise.reports.figures import can_draw
 
 HERE = Path(__file__).parent
 
@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name, table in (("fits", tables.fits), ("kernels", tables.parts)):
         if rows := store.rows(name):
             print(f"\n{name} ({store.folder}/{name}.csv)\n{tables.text(table(rows))}")
-    if store.rows("curves") and find_spec("matplotlib"):
+    if store.rows("curves") and can_draw():
         page.figure(store)
     if asked.docs:
         page.fill(HERE.parent / "docs" / "benchmarks.md", store)

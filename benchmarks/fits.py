@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from benchmarks.measure import Judge, Point, judge, pinned, reached, settled, until
 from benchmarks.methods import PARTWISE, SKLEARN, Method, missing, unfit
 from benchmarks.store import Row, Store
 from benchmarks.workloads import Workload, given
+from partwise.compare.clock import Judge, Point, judge, pinned, reached, settled, until
 from partwise.currency import Array
 
 # 1 % and 0.1 % above the best known error; 0.1 % above where scikit-learn's cd ends, which may be a worse minimum

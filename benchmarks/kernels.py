@@ -13,9 +13,9 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse as sp
 
-from benchmarks import peers
-from benchmarks.measure import clock, pinned
 from benchmarks.workloads import WORKLOADS, given
+from partwise.compare import peers
+from partwise.compare.clock import clock, pinned
 from partwise.currency import State
 from partwise.data import as_matrix
 from partwise.data.simulate import planted, spectra, topics

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from benchmarks import tables
-from benchmarks.store import Store
+from benchmarks.store import Row, Store
+from partwise.reports.figures import Figure, Line, Panel, draw
 
 BEGIN, END = "<!-- results: made by `python -m benchmarks --docs` -->", "<!-- end of results -->"
-COLOURS = (
-    "#000000",
-    "#0072B2",
-    "#56B4E9",
-    "#D55E00",
-    "#E69F00",
-    "#CC79A7",
-    "#009E73",
-    "#999933",
-    "#882255",
-)  # Okabe & Ito, Tol
-DASHES = ("-", "--", "-.", ":")
 
 
 def fill(page: Path, store: Store) -> None:
@@ -48,48 +36,20 @@ def results(store: Store) -> str:
 
 def figure(store: Store) -> list[Path]:
     """Error above the best known over time, a panel a workload: curves.svg and curves.png."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    mpl.rcParams["svg.hashsalt"] = "partwise"
-    import matplotlib.pyplot as plt
-
     rows, best = store.rows("curves"), {}
     for row in store.rows("references"):
         best.setdefault((row["workload"], row["k"]), float(row["best"]))
-    cases = list(dict.fromkeys((row["workload"], row["k"]) for row in rows))
-    names = list(dict.fromkeys(row["method"] for row in rows))
-    across = min(4, len(cases))
-    down = -(-len(cases) // across)
-    picture, grid = plt.subplots(down, across, figsize=(3.4 * across, 2.8 * down), squeeze=False, layout="constrained")
-    for axes, case in zip(grid.flat, cases, strict=False):
-        _panel(axes, [row for row in rows if (row["workload"], row["k"]) == case], best[case], names)
-        axes.set_title(f"{case[0]}, k = {case[1]}", fontsize=9)
-    for axes in grid.flat[len(cases) :]:
-        axes.set_visible(False)
-    handles = {label: line for axes in grid.flat for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    picture.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(5, len(names)), fontsize=8)
-    picture.supylabel("relative error above the best known", fontsize=9)
-    paths = [store.folder / f"curves.{kind}" for kind in ("svg", "png")]
-    for path in paths:
-        picture.savefig(path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None)
-    plt.close(picture)
-    return paths
+    cases = dict.fromkeys((row["workload"], row["k"]) for row in rows)
+    panels = [_panel(case, [row for row in rows if (row["workload"], row["k"]) == case], best[case]) for case in cases]
+    return draw(Figure(panels), store.folder / "curves")
 
 
-def _panel(axes: Any, rows: list[dict[str, str]], best: float, names: list[str]) -> None:
-    for level in (0.01, 0.001):
-        axes.axhline(level, color="0.8", linewidth=0.8)
-    for at, name in enumerate(names):
+def _panel(case: tuple[str, str], rows: list[Row], best: float) -> Panel:
+    lines = []
+    for name in dict.fromkeys(row["method"] for row in rows):
         drawn = [row for row in rows if row["method"] == name]
         gaps = [max(float(row["error"]) / best - 1, 1e-4) for row in drawn]
-        style = {
-            "color": COLOURS[at % len(COLOURS)],
-            "linestyle": DASHES[at % len(DASHES)],
-            "linewidth": 2.2 if at == 0 else 1.2,
-        }
-        if drawn:
-            axes.plot([float(row["seconds"]) for row in drawn], gaps, label=name, **style)
-    axes.set(xscale="log", yscale="log")
-    axes.set_xlabel("seconds", fontsize=7)
-    axes.tick_params(labelsize=7)
+        lines.append(Line(name, [float(row["seconds"]) for row in drawn], gaps))
+    levels = (("1 %", 0.01), ("0.1 %", 0.001))
+    title, above = f"{case[0]}, k = {case[1]}", "error above the best known"
+    return Panel(title, lines, "seconds", above, "log", "log", levels)

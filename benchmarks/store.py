@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,10 +12,13 @@ from pathlib import Path
 from typing import Any, final
 
 import partwise
+from partwise.reports import tables
 from partwise.reports.machine import blas, machine, versions
+from partwise.reports.tables import Row
+
+__all__ = ["Row", "Store", "tidy"]
 
 PEERS = ("nmf-torch", "torchnmf", "nimfa", "torch")
-Row = dict[str, str]
 
 
 @final
@@ -29,26 +30,11 @@ class Store:
 
     def rows(self, table: str) -> list[Row]:
         """All rows of a table; a last line that was cut off when a run was killed does not count."""
-        path = self.folder / f"{table}.csv"
-        if not path.exists():
-            return []
-        text = path.read_text(encoding="utf-8")
-        return list(csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])))
+        return tables.Store(self.folder).rows(table)
 
     def add(self, table: str, *rows: Mapping[str, Any]) -> None:
         """Append rows, which all have the same names."""
-        path = self.folder / f"{table}.csv"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        kept = path.read_text(encoding="utf-8") if path.exists() else ""
-        if kept and not kept.endswith("\n"):
-            path.write_text(kept[: kept.rfind("\n") + 1], encoding="utf-8")
-        lines = io.StringIO()
-        writer = csv.DictWriter(lines, list(rows[0]), lineterminator="\n")
-        if not kept:
-            writer.writeheader()
-        writer.writerows({name: tidy(value) for name, value in row.items()} for row in rows)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(lines.getvalue())
+        tables.Store(self.folder).add(table, *({name: tidy(value) for name, value in row.items()} for row in rows))
 
     def drop(self, tables: Iterable[str]) -> None:
         """Forget what is there."""

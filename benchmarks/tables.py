@@ -7,9 +7,9 @@ from statistics import median
 
 from benchmarks.fits import LEVELS
 from benchmarks.methods import DEFAULT, PARTWISE
-from benchmarks.store import Row
+from partwise.reports.tables import Cells, Row, markdown, text
 
-Cells = list[list[str]]
+__all__ = ["fits", "markdown", "parts", "text"]
 
 
 def fits(rows: Sequence[Row]) -> Cells:
@@ -88,17 +88,3 @@ def _met(row: Row) -> bool:
     """Whether a goal is reached: of the ratio, or of our time where it has a unit."""
     amount, *unit = row["goal"].split()
     return float(row["ours" if unit else "ratio"]) <= float(amount)
-
-
-def text(table: Cells) -> str:
-    """In columns."""
-    widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table
-    )
-
-
-def markdown(table: Cells) -> str:
-    """For the documentation."""
-    lines = ["| " + " | ".join(line) + " |" for line in table]
-    return "\n".join([lines[0], "|" + "---|" * len(table[0]), *lines[1:]])

@@ -8,6 +8,7 @@ from typing import Any
 
 from partwise.errors import OptionError
 from partwise.estimators.settings import BETAS
+from partwise.reports.quantities import value_of
 from partwise.start import METHODS
 
 
@@ -15,7 +16,7 @@ def loss(text: str) -> str | float:
     """The name of a loss, or β."""
     if text in BETAS:
         return text
-    number = _number(text)
+    number = value_of(text)
     if not isinstance(number, (int, float)) or not math.isfinite(number):
         raise OptionError(f"--loss {text} is not known; expected {', '.join(BETAS)}, or a number β.")
     return float(number)
@@ -38,7 +39,7 @@ def dtype(text: str | None) -> str | None:
 
 def alpha_H(text: str) -> float | str:
     """A penalty, or `same`."""
-    number = _number(text)
+    number = value_of(text)
     if text != "same" and not isinstance(number, (int, float)):
         raise OptionError(f"--alpha-h {text} is not known; expected a number or 'same'.")
     return text if text == "same" else float(number)
@@ -51,16 +52,5 @@ def solver_options(pairs: Sequence[str] | None) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         if not (name and equals and value):
             raise OptionError(f"--solver-option {pair!r} is not of the form name=value, as in acceleration=3.")
-        options[name.replace("-", "_")] = _number(value)
+        options[name.replace("-", "_")] = value_of(value)
     return options
-
-
-def _number(text: str) -> int | float | bool | str:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

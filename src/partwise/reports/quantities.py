@@ -50,3 +50,15 @@ def ratio(number: float) -> str:
 def share(part: float) -> str:
     """0.0042 → 0.42 %."""
     return f"{100 * part:.3g} %"
+
+
+def value_of(text: str) -> int | float | bool | str:
+    """What was typed: a number, true, false, or a word."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

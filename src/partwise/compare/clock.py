@@ -1,12 +1,14 @@
 """The clock: a method's iterations one by one, and how good the factors are then, which nobody's clock counts."""
 
+# pyright: reportMissingImports=false
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,10 +28,13 @@ class Point(NamedTuple):
     t: int  # iterations made
     seconds: float  # they took
     error: float  # ‖X − WH‖ / ‖X‖
+    bytes: float = 0.0  # that were sent, by everybody together
 
 
-Steps = Iterator[tuple[Any, Any]]  # (W (n, k), H (k, m)): the start, then after every iteration
-Stop = Callable[[Sequence[Point]], bool]
+Steps = Iterator[
+    tuple[Any, ...]
+]  # (W (n, k), H (k, m)) or (W, H, bytes sent so far): the start, then after every iteration
+Stop = Callable[[Sequence[Point]], bool]  # one that has `iterations` as well is asked after that many in any case
 Judge = Callable[[Any, Any], float]
 
 
@@ -75,18 +80,43 @@ def clock() -> float:
 
 def follow(steps: Steps, error: Judge, stop: Stop) -> list[Point]:
     """Time a method's iterations until `stop` says so; what comes before its first yield (set-up) is not counted."""
-    points = [Point(0, 0.0, error(*next(steps)))]
-    seconds, t, due = 0.0, 0, 0.0
+    W, H, *sent = next(steps)
+    points = [Point(0, 0.0, error(W, H), *sent)]
+    seconds, t, due, last = 0.0, 0, 0.0, getattr(stop, "iterations", None)
     while not stop(points):
         began = clock()
-        factors = next(steps)
+        factors = next(steps, None)
         seconds += clock() - began
+        if factors is None:  # the method came to its end by itself
+            break
         t += 1
-        if seconds >= due:
+        W, H, *sent = factors
+        if seconds >= due or t == last:
             began = clock()
-            points.append(Point(t, seconds, error(*factors)))
+            points.append(Point(t, seconds, error(W, H), *sent))
             due = DENSER * seconds + SHARE * (clock() - began)
     return points
+
+
+@final
+@dataclass(frozen=True)
+class Limits:
+    """Stop after so many seconds or iterations, or when the run has settled."""
+
+    seconds: float
+    iterations: int
+    settles: bool = True
+
+    def __call__(self, points: Sequence[Point]) -> bool:
+        if points[-1].t >= self.iterations or points[-1].seconds >= self.seconds:
+            return True
+        return self.settles and settled(self.seconds)(points)
+
+    def why(self, points: Sequence[Point]) -> str:
+        """Why a run stopped, in a word or two."""
+        if points[-1].t >= self.iterations:
+            return "iterations used up"
+        return "time used up" if points[-1].seconds >= self.seconds else "settled"
 
 
 def until(target: float, limit: float) -> Stop:

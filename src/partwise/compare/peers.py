@@ -4,6 +4,7 @@ Where a library's own loop cannot be watched, its loop is written out here with 
 does only to decide when to stop is left out: it would cost the peer time. Imports are inside: a peer that is missing is skipped.
 """
 
+# pyright: reportMissingImports=false
 from __future__ import annotations
 
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.measure import Steps
+from partwise.compare.clock import Steps
 from partwise.currency import Array
 
 
@@ -31,7 +32,7 @@ def sklearn_mu(X: Any, W: Array, H: Array) -> Steps:
     from sklearn.decomposition._nmf import _multiplicative_update_h, _multiplicative_update_w
 
     W, H = W.copy(), H.copy()
-    rest = {"beta_loss": 2, "l1_reg_W": 0, "l2_reg_W": 0, "gamma": 1}
+    rest: dict[str, Any] = {"beta_loss": 2, "l1_reg_W": 0, "l2_reg_W": 0, "gamma": 1}
     yield W, H
     while True:
         W, *_ = _multiplicative_update_w(X, W, H, **rest)
@@ -126,7 +127,8 @@ def nimfa_mu(X: Any, W: Array, H: Array) -> Steps:
 
 
 def _nimfa(name: str, X: Any, W: Array, H: Array, **more: Any) -> Any:
-    vars(np).setdefault("mat", np.asmatrix)  # nimfa 1.4.0 was written for NumPy 1
+    if not hasattr(np, "mat"):
+        np.asmatrix = np.asmatrix  # type: ignore[attr-defined]  # nimfa 1.4.0 was written for NumPy 1
     import nimfa
 
     V = sp.csr_matrix(X) if sp.issparse(X) else X

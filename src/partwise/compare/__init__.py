@@ -1,0 +1,1 @@
+"""Methods side by side: the same starts for all, and how long each takes to which error."""
