@@ -133,11 +133,9 @@ class RobustNMF(NonnegativeTransformer):
 
     def _levels(self, X: Entries) -> tuple[float, float]:
         """(λ, M) as numbers."""
-        largest = largest(X)
-        penalty = largest / math.sqrt(X.shape[1]) if self.outlier_penalty == "auto" else self.outlier_penalty
-        bound = (
-            largest if self.outlier_bound == "auto" else math.inf if self.outlier_bound is None else self.outlier_bound
-        )
+        most = largest(X)
+        penalty = most / math.sqrt(X.shape[1]) if self.outlier_penalty == "auto" else self.outlier_penalty
+        bound = most if self.outlier_bound == "auto" else math.inf if self.outlier_bound is None else self.outlier_bound
         for name, value in (("outlier_penalty", penalty), ("outlier_bound", bound)):
             if isinstance(value, (bool, str)) or not isinstance(value, (int, float, np.number)) or not value >= 0:
                 raise OptionError(f"{name}={value!r}; expected a number ≥ 0 or 'auto'.")
