@@ -37,6 +37,7 @@ class Purpose(IntEnum):
     NOISE = 16  # of reproducible private runs, which are marked insecure
     AUDIT = 17  # trials of audits and attacks
     IMPORTANCE = 18  # samples drawn by importance
+    MASKING = 19  # who masks with whom in a secure sum of many
 
 
 def generator(seed: int, purpose: Purpose, t: int = 0, block: int = 0) -> np.random.Generator:

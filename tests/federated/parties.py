@@ -8,8 +8,10 @@ from partwise.algorithms.federated.methods import method
 from partwise.algorithms.federated.study import Study
 from partwise.data import as_matrix
 from partwise.drivers.correspondence import Correspondence
-from partwise.drivers.rounds import Terms, run_rounds
+from partwise.drivers.gathering import SecureSum
+from partwise.drivers.rounds import Terms, one_by_one, run_rounds
 from partwise.drivers.seat import Seat
+from partwise.drivers.summing import Safety
 from partwise.drivers.transports.in_process import InProcess
 from partwise.drivers.vault import Vault
 
@@ -21,16 +23,20 @@ def shards(seed=0, rows=(9, 5, 12, 7), m=11, k=3):
     return [rng.gamma(0.7, 1, (n, k)) @ H + 0.1 * rng.random((n, m)) for n in rows]
 
 
-def seated(name, Xs, k=3, rounds=10, seed=0, **options):
+def seated(name, Xs, k=3, rounds=10, seed=0, safety=None, **options):
     """(method, seats) of a study."""
     study = Study(k, Xs[0].shape[1], len(Xs), rounds, seed, sizes=tuple(len(X) for X in Xs))
     chosen = method(name, study, options)
-    return chosen, [Seat("test", chosen, as_matrix(X), p, Vault("test")) for p, X in enumerate(Xs)]
+    return chosen, [
+        Seat("test", chosen, as_matrix(X), p, Vault("test"), safety or Safety(len(Xs))) for p, X in enumerate(Xs)
+    ]
 
 
-def run(name, Xs, k=3, rounds=10, seed=0, terms=None, threads=False, **options):
+def run(name, Xs, k=3, rounds=10, seed=0, terms=None, threads=False, safety=None, secure=False, **options):
     """(outcome, seats, mail) of a study in one process."""
-    chosen, seats = seated(name, Xs, k, rounds, seed, **options)
+    safety = safety or Safety(len(Xs))
+    chosen, seats = seated(name, Xs, k, rounds, seed, safety, **options)
     mail = Correspondence("test", InProcess(seats, threads))
-    outcome = run_rounds(chosen, mail, terms or Terms(rounds, measure_every=1))
+    gather = SecureSum(safety) if secure else one_by_one
+    outcome = run_rounds(chosen, mail, terms or Terms(rounds, measure_every=1, gather=gather))
     return outcome, seats, mail

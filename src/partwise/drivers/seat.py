@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import final
 
 from partwise.currency import Arrays
 from partwise.drivers.declared import breach
 from partwise.drivers.letters import Letter
+from partwise.drivers.summing import KINDS, Safety, Summing
 from partwise.drivers.vault import Kept, Vault
 from partwise.errors import PartwiseError, RunError
 from partwise.kernels.threads import one_for_blas
@@ -26,6 +28,7 @@ class Seat:
     X: Matrix
     p: int
     vault: Vault
+    safety: Safety = field(default_factory=Safety)  # what the party insists on where sums are secure
 
     def answer(self, letter: Letter) -> Letter:
         """What goes back; a "failed" letter with a sentence where the party cannot do what is asked."""
@@ -39,12 +42,21 @@ class Seat:
         except PartwiseError as error:
             return letter._replace(kind="failed", arrays={}, word=str(error))
 
+    @cached_property
+    def summing(self) -> Summing:
+        """The party's side of the secure sum."""
+        return Summing(self.study, self.method, self.p, self.vault, self.safety)
+
     def private(self) -> Arrays:
         """What the party keeps, as it stands."""
         return self._kept().groups["private"]
 
     def _answers(self, letter: Letter) -> Arrays:
         if letter.kind == "round":
+            if self.safety.only_sums:
+                raise RunError(
+                    f"Party {self.p} shows what it says in secure sums only, and was asked for it in the open."
+                )
             return self.step(letter.t, letter.arrays)
         if letter.kind == "measure":
             return self.method.measure(self.X, self.private(), letter.arrays, self.p)
@@ -53,6 +65,9 @@ class Seat:
             stays = self.method.finish(self.X, kept.groups["private"], letter.arrays, self.p)
             self.vault.keep(Kept(kept.t, {**kept.groups, "finished": stays}))
             return {}
+        if letter.kind in KINDS:
+            self._kept()  # a party begins before it answers
+            return self.summing.answers(letter, self.step)
         raise RunError(f"Party {self.p} was sent a letter of kind {letter.kind!r}, which it does not know.")
 
     def step(self, t: int, down: Arrays) -> Arrays:
@@ -70,7 +85,8 @@ class Seat:
         wrong = breach(goes, declared.up)
         if wrong:
             raise RunError(f"In round {t} party {self.p} would have {wrong}; nothing was sent.")
-        self.vault.keep(Kept(t, {"private": stays, "goes": goes}))
+        kept_too = {name: group for name, group in kept.groups.items() if name != "finished"}
+        self.vault.keep(Kept(t, {**kept_too, "private": stays, "goes": goes}))
         return goes
 
     def finished(self) -> Arrays:

@@ -76,3 +76,28 @@ class Lattice:
     def decode(self, residues: NDArray[Any]) -> Array:
         """The values that residues stand for."""
         return self.whole(residues).astype(np.float64) * self.step
+
+
+@final
+@dataclass(frozen=True)
+class Wide:
+    """All of float64, exactly: whole numbers of 2^-1074 modulo 2^2176. For the few numbers whose size nobody knows yet."""
+
+    words: int = 34  # of 64 bits: from the smallest denormal to 2^20 times the largest float
+    unit: int = 1074
+
+    @property
+    def modulus(self) -> int:
+        return 1 << (64 * self.words)
+
+    def encode(self, value: float) -> int:
+        """The residue of a finite value."""
+        if not math.isfinite(value):
+            raise RunError(f"The number {value} is to be summed; expected a finite one. Nothing was sent.")
+        above, below = value.as_integer_ratio()
+        return above * ((1 << self.unit) // below) % self.modulus
+
+    def decode(self, residue: int) -> float:
+        """The value that a residue stands for, rounded once."""
+        signed = residue - self.modulus if residue >= self.modulus // 2 else residue
+        return signed / (1 << self.unit)
