@@ -22,7 +22,8 @@ def _option(*names: str, help: str, panel: str | None = None, **more: object):  
 Data = Annotated[
     str,
     typer.Argument(
-        help="A file (.npy .npz .mtx .csv .tsv .parquet .h5ad .h5 .zarr): rows are samples. Or the name of a data set.",
+        help="A file (.npy .npz .mtx .csv .tsv .parquet .h5ad .h5 .zarr): rows are samples. Or a directory of shards, or the name of a "
+        "data set.",
         show_default=False,
     ),
 ]

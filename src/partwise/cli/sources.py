@@ -77,13 +77,14 @@ def load(
     data: str, key: str | None, missing: str, negative: str, dtype: Any = None, features: Features | None = None
 ) -> Source:
     """Find, read and check what DATA names; with `features`, exactly those, in their order."""
-    table = _table(data, key)
+    table = open_table(data, key)
     X = table.X if features is None else features.of(table)
     options = {"missing": missing, "negative": negative}
     return Source(data, replace(table, X=None), as_matrix(X, dtype=dtype, **options), options)  # type: ignore[arg-type]
 
 
-def _table(data: str, key: str | None) -> Table:
+def open_table(data: str, key: str | None) -> Table:
+    """What DATA names, read or opened, its values not yet looked at."""
     known = [dataset.name for dataset in datasets.available()]
     if data in known:  # a file of this name is ./name
         return read(datasets.fetch(data), key=key)

@@ -21,6 +21,7 @@ LARGEST = {np.dtype(np.float32): 1e12, np.dtype(np.float64): 1e100}  # cubes of 
 
 Missing = Literal["error", "nan", "zero"]
 Negative = Literal["error", "clip"]
+Corner = tuple[int, int]  # the row and column of X at which a part of it begins
 
 
 def as_matrix(
@@ -88,7 +89,7 @@ def _dense(X: np.ndarray, missing: str, mask: Any, negative: str, dtype: Any) ->
     observed = None if mask is None else _mask(mask, X.shape)
     if isinstance(X, np.memmap) and working != X.dtype and observed is None and missing != "zero":
         return _streamed(X, missing, None, negative, working)
-    array = _converted(X, working)
+    array = converted(X, working)
     array = _check_values(array, missing, observed, negative)
     if missing == "zero":
         observed = (array != 0) if observed is None else observed & (array != 0)
@@ -106,7 +107,7 @@ def _array(X: Any) -> np.ndarray:
         raise DataError(f"X cannot be made an array ({error}); expected rows of equal length.") from None
 
 
-def _converted(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+def converted(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     """In the working precision, without a copy where it has that; what does not fit becomes infinite, and is refused as such."""
     with np.errstate(over="ignore"):
         return values.astype(dtype, copy=False)
@@ -142,39 +143,41 @@ def _check_values(array: Array, missing: str, observed: np.ndarray | None, negat
     clip = False
     for part in _parts(array):
         block = array[part] if observed is None else np.where(observed[part], array[part], array.dtype.type(0))
-        clip |= _check_block(block, part.start, missing, negative)
+        clip |= check_block(block, (part.start, 0), missing, negative)
     return np.maximum(array, 0) if clip else array
 
 
-def _check_block(block: Array, first_row: int, missing: str, negative: str) -> bool:
-    """Whether the block holds negative entries that are to be clipped."""
+def check_block(block: Array, corner: Corner, missing: str, negative: str) -> bool:
+    """Whether the block, which begins at this row and column of X, holds negative entries that are to be clipped."""
     low, high = float(block.min()), float(block.max())  # a NaN anywhere makes both NaN
     if np.isnan(low):
         if missing != "nan":
-            raise DataError(_complaint("NaN", np.isnan(block), block, first_row)
+            raise DataError(_complaint("NaN", np.isnan(block), block, corner)
                             + "impute them, or pass missing='nan' to fit what was observed only.")  # fmt: skip
         known = block[~np.isnan(block)]
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     if np.isinf(low) or np.isinf(high):
-        raise DataError(_complaint("infinite", np.isinf(block), block, first_row) + "replace them by finite numbers.")
+        raise DataError(_complaint("infinite", np.isinf(block), block, corner) + "replace them by finite numbers.")
     if high > LARGEST[block.dtype]:
-        raise DataError(_complaint("huge", block > LARGEST[block.dtype], block, first_row) + _too_large(block.dtype))
+        raise DataError(_complaint("huge", block > LARGEST[block.dtype], block, corner) + _too_large(block.dtype))
     if low >= 0:
         return False
     if negative == "clip":
         return True
     raise DataError(
-        "Negative values in data passed to NMF: " + _complaint("negative", block < 0, block, first_row)
+        "Negative values in data passed to NMF: " + _complaint("negative", block < 0, block, corner)
         + "NMF needs X ≥ 0; clip them, shift the data, or pass negative='clip'."
     )  # fmt: skip
 
 
-def _complaint(kind: str, where: np.ndarray, block: Array, first_row: int) -> str:
+def _complaint(kind: str, where: np.ndarray, block: Array, corner: Corner) -> str:
     count = int(np.count_nonzero(where))
     row, column = (int(i) for i in np.argwhere(where)[0])
     entry = "entry" if count == 1 else "entries"
     what = f"Input X contains {kind} values" if kind == "NaN" else f"X has {count} {kind} {entry}"
-    return f"{what} ({count} seen, first at row {first_row + row}, column {column}: {block[row, column]:g}). "
+    return (
+        f"{what} ({count} seen, first at row {corner[0] + row}, column {corner[1] + column}: {block[row, column]:g}). "
+    )
 
 
 def _too_large(dtype: np.dtype[Any]) -> str:
@@ -188,13 +191,11 @@ def _sparse(X: Any, missing: str, mask: Any, negative: str, dtype: Any) -> Entri
     working = working_dtype(X.dtype, dtype)
     flipped = X.format == "csc"
     rows = X.T if flipped else X
-    stored = sp.csr_array((_converted(rows.data, working), rows.indices, rows.indptr), shape=rows.shape)
+    stored = sp.csr_array((converted(rows.data, working), rows.indices, rows.indptr), shape=rows.shape)
     if not stored.has_canonical_format:
         stored = stored.copy()
         stored.sum_duplicates()
-    _check_stored(stored, flipped, negative)
-    if negative == "clip" and stored.nnz and stored.data.min() < 0:
-        stored = sp.csr_array((np.maximum(stored.data, 0), stored.indices, stored.indptr), shape=stored.shape)
+    stored = check_stored(stored, (0, 0), negative, flipped=flipped)
     if mask is not None:
         observed = _mask(mask, X.shape)
         return MaskedSparse(_at_mask(stored, observed.T if flipped else observed, flipped))
@@ -210,21 +211,21 @@ def _at_mask(stored: sp.csr_array, observed: np.ndarray, flipped: bool) -> Spars
     return Sparse(sp.csr_array(held), flipped)
 
 
-def _check_stored(stored: sp.csr_array, flipped: bool, negative: str) -> None:
-    """The stored values are finite and nonnegative, or a sentence with the place of the first that is not."""
+def check_stored(stored: sp.csr_array, corner: Corner, negative: str, *, flipped: bool = False) -> sp.csr_array:
+    """The same, or clipped: stored values are finite and nonnegative, or a sentence with the place of the first that is not."""
     data = stored.data
     if not data.size:
-        return
+        return stored
     low, high = float(data.min()), float(data.max())
     most = LARGEST[data.dtype]
     finite = np.isfinite(low) and np.isfinite(high)
     if finite and high <= most and (low >= 0 or negative == "clip"):
-        return
+        return stored if low >= 0 else sp.csr_array((np.maximum(data, 0), stored.indices, stored.indptr), stored.shape)
     bad = ~np.isfinite(data) if not finite else data > most if high > most else data < 0
     first = int(np.flatnonzero(bad)[0])
-    row, column = int(np.searchsorted(stored.indptr, first, side="right")) - 1, int(stored.indices[first])
-    row, column = (column, row) if flipped else (row, column)
-    where = f"({int(bad.sum())} seen, first at row {row}, column {column}: {data[first]:g}). "
+    place = int(np.searchsorted(stored.indptr, first, side="right")) - 1, int(stored.indices[first])
+    row, column = (place[1], place[0]) if flipped else place
+    where = f"({int(bad.sum())} seen, first at row {corner[0] + row}, column {corner[1] + column}: {data[first]:g}). "
     if np.isnan(data[first]):
         raise DataError(f"Input X contains NaN values {where}In sparse X a missing entry is one that is not stored: "
                         "leave them out and pass missing='zero'.")  # fmt: skip
@@ -245,7 +246,7 @@ def _streamed(source: Any, missing: str, mask: Any, negative: str, dtype: Any) -
     X = Streamed(source, working_dtype(np.dtype(source.dtype), dtype), missing=missing == "nan")
     n, m = X.shape
     for part in row_slices(n, m * X.dtype.itemsize):
-        _check_block(_converted(np.asarray(source[part]), X.dtype), part.start, missing, negative)
+        check_block(converted(np.asarray(source[part]), X.dtype), (part.start, 0), missing, negative)
     return X
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from partwise.currency import Array
 from partwise.errors import OptionError
-from partwise.reports.run_directory import writing
+from partwise.reports.whole_directory import writing
 
 Names = Sequence[str] | None
 

@@ -25,7 +25,8 @@ from partwise.drivers.trace import Trace
 from partwise.errors import DataError, OptionError, RunError
 from partwise.estimators.factorize import Factorization
 from partwise.estimators.settings import Settings
-from partwise.reports.run_directory import KIND, MANIFEST, MODEL, NAMES, SCHEMA, TRACE, strict, write_json, writing
+from partwise.reports.run_directory import KIND, MANIFEST, MODEL, NAMES, SCHEMA, TRACE, strict, write_json
+from partwise.reports.whole_directory import writing
 
 Names = Sequence[str] | None
 

@@ -6,16 +6,16 @@ All is written into `run.partial/`, which is renamed to `run/` when it is comple
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from partwise.drivers import checkpoint
 from partwise.errors import OptionError, RunError
-from partwise.reports.lock import LOCK, alone, refuse_if_busy
+from partwise.reports.lock import alone, refuse_if_busy
+from partwise.reports.whole_directory import partial_of, refuse_occupied, rename, writing
 
 MANIFEST, MODEL, NAMES, TRACE, CHECKPOINT = (
     "manifest.json", "model.safetensors", "names.json", "trace.jsonl", "checkpoint",
@@ -44,13 +44,6 @@ def claimed(target: Path, *, force: bool = False, resume: bool = False) -> Itera
         raise
 
 
-def partial_of(target: Path) -> Path:
-    """Where a run is before it is whole."""
-    if target.name in ("", ".."):
-        raise OptionError(f"{target} cannot be the name of a run directory; give it a name of its own, as in -o run.")
-    return target.with_name(target.name + ".partial")
-
-
 def is_run(folder: Path) -> bool:
     """Whether a directory is a run of ours, whole."""
     try:
@@ -60,20 +53,12 @@ def is_run(folder: Path) -> bool:
 
 
 def _prepare_fresh(target: Path, partial: Path, force: bool) -> None:
-    if _occupied(target) and not is_run(target):
-        raise OptionError(f"{target} exists and is not a run of partwise: it stays. Choose another name with -o.")
-    if _occupied(target) and not force:
-        raise OptionError(f"{target} exists already. Choose another name with -o, or replace it with --force.")
+    refuse_occupied(target, is_run, kind="a run", force=force)
     if checkpoint.exists(partial / CHECKPOINT) and not force:
         raise OptionError(
             f"{partial} holds an interrupted run. Go on with it by --resume, or start over by --force (which removes it)."
         )
     shutil.rmtree(partial, ignore_errors=True)
-
-
-def _occupied(target: Path) -> bool:
-    """An empty directory does not count: somebody made it to be filled."""
-    return target.is_symlink() or target.is_file() or (target.is_dir() and any(target.iterdir()))
 
 
 def _prepare_resume(target: Path, partial: Path, force: bool) -> None:
@@ -93,35 +78,11 @@ def _prepare_resume(target: Path, partial: Path, force: bool) -> None:
     )
 
 
-@contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """A disk that is full, read-only or gone becomes a sentence."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise RunError(
-            f"{error.filename or folder} could not be written: {reason}. Nothing half-written was kept."
-        ) from None
-
-
 def publish(partial: Path, target: Path, *, keep_checkpoint: bool, replace: bool) -> None:
-    """Give the complete directory its name; what had the name goes only then."""
-    with writing(target):
-        (partial / LOCK).unlink(missing_ok=True)
-        if not keep_checkpoint:
-            shutil.rmtree(partial / CHECKPOINT, ignore_errors=True)
-        if not _occupied(target):
-            with suppress(FileNotFoundError):
-                target.rmdir()
-            partial.rename(target)
-            return
-        if not (replace and is_run(target)):
-            raise RunError(f"{target} came into being meanwhile; the finished run is in {partial}: rename it yourself.")
-        before = target.with_name(f"{target.name}.replaced-{os.getpid()}")
-        target.rename(before)
-        partial.rename(target)
-        shutil.rmtree(before, ignore_errors=True)
+    """Give the complete run its name; what had the name goes only then."""
+    if not keep_checkpoint:
+        shutil.rmtree(partial / CHECKPOINT, ignore_errors=True)
+    rename(partial, target, is_run, replace=replace)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@
 | .parquet | array | in memory |
 | .h5ad, .h5, .hdf5, .zarr, .zarr.zip | `LazyRows` where dense | lazily, by blocks of rows |
 | the same | CSR/CSC where sparse | in memory |
+| a directory of shards | memory map, or CSR | lazily; in memory |
 
 What is read is checked for structure, not for values: those are the door's business. Nothing is ever unpickled.
 """

@@ -12,9 +12,11 @@ from partwise.data.readers.matrix_market import read_matrix_market
 from partwise.data.readers.npy import read_npy
 from partwise.data.readers.npz import read_npz
 from partwise.data.readers.parquet import read_parquet
+from partwise.data.readers.shards import read_shards
 from partwise.data.readers.table import Contents, Table
 from partwise.data.readers.text_table import read_text_table
 from partwise.data.readers.zarr_store import read_zarr
+from partwise.data.shards.manifest import is_shards
 from partwise.errors import DataError, OptionError
 
 
@@ -43,6 +45,7 @@ FORMATS = (
     Format("hdf5", (".h5", ".hdf5"), read_hdf5, _KEY),
     Format("zarr", (".zarr", ".zarr.zip"), read_zarr, _KEY, directory=True),
 )
+_SHARDS = Format("shards", (), read_shards, directory=True)  # told by its manifest
 
 
 def read(
@@ -53,7 +56,7 @@ def read(
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> Table:
-    """The matrix in a file, whose format its suffix tells.
+    """The matrix in a file, whose format its suffix tells, or in a directory that `partwise shard` made.
 
     `key`: which array or layer, of .npz, .h5ad, HDF5 and zarr. `columns`: names of the columns to take, of .csv, .tsv
     and .parquet. `delimiter` and `header` (true or false, else found by looking): of .csv and .tsv.
@@ -77,6 +80,8 @@ def _suffixes(option: str | None = None) -> list[str]:
 
 
 def _format_of(path: Path) -> Format:
+    if is_shards(path):
+        return _SHARDS
     name = path.name.lower()
     for form in FORMATS:
         if name.endswith(form.suffixes):

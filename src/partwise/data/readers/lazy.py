@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,25 @@ class LazyRows:
         distinct, back = np.unique(wanted, return_inverse=True)  # HDF5 wants them rising
         return self._read(distinct)[back]
 
+    def block(self, rows: range, columns: range) -> NDArray[Any]:
+        """Rows and columns that follow one another, in memory; of a chunked array the chunks they touch are read."""
+        with self._node() as node:
+            return np.asarray(node[rows.start : rows.stop, columns.start : columns.stop])
+
+    @property
+    def grain(self) -> int:
+        """Rows of a chunk: fewer are never read."""
+        with self._node() as node:
+            return node.chunks[0] if node.chunks else 1
+
     def _read(self, rows: slice | NDArray[np.integer]) -> NDArray[Any]:
+        with self._node() as node:
+            taken = node.oindex if hasattr(node, "oindex") else node  # zarr's and HDF5's word for rows by number
+            return np.asarray(taken[rows])
+
+    @contextmanager
+    def _node(self) -> Iterator[Any]:
+        """The array in its file, which is open as long as the block."""
         where = f"{self.key} of {self.path}"
         with refusing(where, f"rows of a {self.shape[0]} × {self.shape[1]} array"), self._opener(self.path) as root:
             node = root[self.key] if self.key else root
@@ -56,5 +74,4 @@ class LazyRows:
                 raise DataError(
                     f"{where} has changed since it was opened: shape {node.shape}, dtype {node.dtype}. Start again."
                 )
-            taken = node.oindex if hasattr(node, "oindex") else node  # zarr's and HDF5's word for rows by number
-            return np.asarray(taken[rows])
+            yield node

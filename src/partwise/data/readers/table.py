@@ -42,5 +42,5 @@ class Table:
         return self.X.shape
 
     def digest(self) -> str:
-        """SHA-256 of the file's bytes, for a manifest; reads the whole file."""
-        return digest(self.path)
+        """SHA-256 of the file's bytes, for a manifest; reads the whole file, but of shards their manifest, which has the digests."""
+        return digest(self.path / "manifest.json" if self.format == "shards" else self.path)
