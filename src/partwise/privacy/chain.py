@@ -61,16 +61,20 @@ def read(content: bytes) -> Found:
 def _parsed(raw: bytes, number: int, previous: str) -> tuple[dict[str, Any] | None, str]:
     here = f"line {number + 1}"
     try:
-        entry = json.loads(raw)
-    except ValueError:
+        entry = json.loads(raw, parse_constant=_no_number)
+    except (ValueError, RecursionError):
         return None, f"{here} is not JSON"
     if not isinstance(entry, dict) or not {LINE, PREVIOUS, DIGEST} <= set(entry):
         return None, f"{here} is not a link of the chain: it lacks its number, its digest or the one before"
-    if digest_of(entry) != entry[DIGEST]:
+    if digest_of(entry) != entry[DIGEST] or _text(entry).encode() != raw:
         return None, f"{here} was changed after it was written: its digest is not that of its content"
     if entry[LINE] != number or entry[PREVIOUS] != previous:
         return None, f"{here} does not follow the line before it: lines were dropped, reordered or put in"
     return entry, ""
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(name)
 
 
 @final
