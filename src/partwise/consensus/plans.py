@@ -68,10 +68,11 @@ def correlations(target: Array, source: Array) -> Array:
 
 
 def mismatch(target: Array, plan: Array, source: Array) -> float:
-    """‖target − P source‖² over the components that the plan reaches."""
-    reached = aligned(plan)
-    gap = (target - transport(plan, source))[reached]
-    return float(np.einsum("ij,ij->", gap, gap, dtype=np.float64))
+    """‖target − P source‖², where what the plan leaves out on either side counts as if it were paired with zero."""
+    gap = target - transport(plan, source)  # a component that is not reached is compared with zero
+    lost = float(np.einsum("ij,ij->", gap, gap, dtype=np.float64))
+    unused = source[~plan.any(axis=0)]
+    return lost + float(np.einsum("ij,ij->", unused, unused, dtype=np.float64))
 
 
 def checked_parts(parts: Sequence[Array], weights: Sequence[float] | Array | None) -> tuple[list[Array], Array]:

@@ -17,7 +17,7 @@ class Merged(NamedTuple):
 
     H: Array  # (k, m)
     plans: tuple[Array, ...]  # P_p (k, k): H ≈ P_p H_p
-    objective: float  # ½ Σ_p weight_p ‖H − P_p H_p‖², over the components that P_p reaches
+    objective: float  # ½ Σ_p weight_p ‖H − P_p H_p‖²; what P_p leaves out counts as paired with zero
 
 
 class Barycenter(Protocol):
