@@ -85,6 +85,15 @@ class Exchange(NamedTuple):
     up: Mapping[str, Field]  # empty: the party computes, but says nothing
 
 
+class Disclosure(NamedTuple):
+    """A sketch of the data themselves that is shown: S X, for an S (n, d) that everyone can draw."""
+
+    kind: str  # of sketch
+    name: str  # what S is drawn from; the same name is the same S
+    d: int
+    n: int  # rows that it is of: with n independent sketched rows, X is known
+
+
 class Reply(NamedTuple):
     """What one party said; or, where only sums are shown, the sum of what these parties said."""
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.currency import Array, Arrays, Carry, Exchange, NormalEq, RatioEq, Reply, State
+from partwise.currency import Array, Arrays, Carry, Disclosure, Exchange, NormalEq, RatioEq, Reply, State
 
 Data = TypeVar("Data", contravariant=True)
 
@@ -137,6 +137,11 @@ class Round(Protocol):
         ...
 
     @property
+    def exchanges(self) -> int:
+        """How many exchanges with the parties one round takes; t counts exchanges."""
+        ...
+
+    @property
     def sums(self) -> bool:
         """Whether the server needs no more than the sum of the replies, so that it may be a secure sum."""
         ...
@@ -155,6 +160,10 @@ class Round(Protocol):
 
         `inf` is allowed for a few numbers whose size nobody knows yet; they take 34 words each.
         """
+        ...
+
+    def disclosure(self, t: int, p: int) -> Disclosure | None:
+        """The sketch of its data that party p shows in round t, if the method shows any: it goes by the leak ledger."""
         ...
 
     def opening(self) -> Arrays:
@@ -177,8 +186,12 @@ class Round(Protocol):
         """What the server knows after round t. Replies come in the order of the parties, or as one sum, if `sums`."""
         ...
 
+    def closing(self, public: Arrays, p: int) -> Arrays:
+        """What the server sends to party p when there are no more rounds, or when it wants to know the error: the model."""
+        ...
+
     def finish(self, X: Matrix, private: Arrays, down: Arrays, p: int) -> Arrays:
-        """What party p keeps in the end: its W for the last H among it. `down` is as for the round after the last."""
+        """What party p keeps in the end: its W for the last H among it. `down` is what `closing` gave."""
         ...
 
     def measure(self, X: Matrix, private: Arrays, down: Arrays, p: int) -> Arrays:

@@ -7,6 +7,7 @@ import numpy as np
 from partwise.algorithms.federated.methods import method
 from partwise.algorithms.federated.study import Study
 from partwise.data import as_matrix
+from partwise.drivers.arrivals import run_arrivals
 from partwise.drivers.correspondence import Correspondence
 from partwise.drivers.gathering import SecureSum
 from partwise.drivers.rounds import Terms, one_by_one, run_rounds
@@ -32,11 +33,11 @@ def seated(name, Xs, k=3, rounds=10, seed=0, safety=None, **options):
     ]
 
 
-def run(name, Xs, k=3, rounds=10, seed=0, terms=None, threads=False, safety=None, secure=False, **options):
-    """(outcome, seats, mail) of a study in one process."""
+def run(name, Xs, k=3, rounds=10, seed=0, terms=None, transport=None, safety=None, secure=False, **options):
+    """(outcome, seats, mail) of a study in one process; `transport(seats)` carries its letters."""
     safety = safety or Safety(len(Xs))
     chosen, seats = seated(name, Xs, k, rounds, seed, safety, **options)
-    mail = Correspondence("test", InProcess(seats, threads))
+    mail = Correspondence("test", (transport or InProcess)(seats))
     gather = SecureSum(safety) if secure else one_by_one
-    outcome = run_rounds(chosen, mail, terms or Terms(rounds, measure_every=1, gather=gather))
-    return outcome, seats, mail
+    terms = terms or Terms(rounds, measure_every=1, gather=gather)
+    return (run_arrivals if chosen.asynchronous else run_rounds)(chosen, mail, terms), seats, mail

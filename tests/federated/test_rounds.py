@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 from federated.parties import run, shards
+from partwise.algorithms.federated.methods import METHODS
+from partwise.drivers.transports.in_process import InProcess
+
+SYNCHRONOUS = [name for name in METHODS if not name.startswith("asyn")]
 
 
-@pytest.mark.parametrize("name", ["exact", "syn-sd"])
+@pytest.mark.parametrize("name", METHODS)
 def test_error_falls(name):
     outcome, _, mail = run(name, shards())
     errors = [point.error for point in outcome.history if not np.isnan(point.error)]
@@ -14,8 +18,8 @@ def test_error_falls(name):
     assert not mail.faults
 
 
-@pytest.mark.parametrize("name", ["exact", "syn-sd"])
+@pytest.mark.parametrize("name", SYNCHRONOUS)
 def test_threads_change_nothing(name):
     alone, *_ = run(name, shards())
-    together, *_ = run(name, shards(), threads=True)
+    together, *_ = run(name, shards(), transport=lambda seats: InProcess(seats, threads=True))
     np.testing.assert_array_equal(alone.public["H"], together.public["H"])

@@ -7,6 +7,7 @@ Whoever vanishes, answers twice, late, for another study, or with something else
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, final
@@ -37,6 +38,10 @@ class Correspondence:
     seconds: float | None = None  # to wait for answers; None: as long as the transport says that some will come
     transcript: Transcript = field(default_factory=Transcript)
     faults: list[Fault] = field(default_factory=list)
+    outstanding: dict[int, Letter] = field(
+        default_factory=dict
+    )  # {party: the letter that it may answer whenever it likes}
+    _aside: deque[Letter] = field(default_factory=deque)  # such answers that came while others were waited for
 
     def ask(self, kind: str, t: int, messages: Mapping[int, Arrays], declared: Declared) -> dict[int, Arrays]:
         """{party: what it answered}, in the order of the parties, of those that answered as declared and in time."""
@@ -52,40 +57,68 @@ class Correspondence:
             letter = self.transport.next(left) if left is None or left > 0 else None
             if letter is None:
                 break
-            if self._fits(letter, kind, t, waiting):
+            if self._is_outstanding(letter):
+                self._aside.append(letter)
+            elif self._fits(letter, kind, t, waiting):
                 waiting.discard(letter.party)
-                self._take(letter, kind, declared, answers)
+                arrays = self._taken(letter, kind, declared(letter.party))
+                if arrays is not None:
+                    answers[letter.party] = arrays
         for p in sorted(waiting):
-            self._fault(t, p, f"did not answer to {kind!r} of round {t}.")
+            self.fault(t, p, f"did not answer to {kind!r} of round {t}.")
         return dict(sorted(answers.items()))
+
+    def expect(self, letter: Letter) -> None:
+        """Send a letter whose answer is taken by `arrived`, whenever it comes."""
+        self.transcript.sent(letter)
+        self.outstanding[letter.party] = letter
+        self.transport.post([letter])
+
+    def arrived(self, declared: Callable[[Letter], Mapping[str, Field]]) -> tuple[Letter, Arrays | None] | None:
+        """(the letter that was answered, the answer or None if it cannot be used); None: nothing comes any more."""
+        while self.outstanding:
+            letter = self._aside.popleft() if self._aside else self.transport.next(self.seconds)
+            if letter is None:
+                return None
+            due = self.outstanding.get(letter.party)
+            if due is None:
+                self.fault(letter.t, letter.party, f"sent {letter.kind!r} of round {letter.t} without being asked.")
+            elif self._fits(letter, due.kind, due.t, {due.party}):
+                del self.outstanding[due.party]
+                return due, self._taken(letter, due.kind, declared(due))
+        return None
 
     def _fits(self, letter: Letter, kind: str, t: int, waiting: set[int]) -> bool:
         """Whether this is the answer that is being waited for."""
         if letter.study != self.study:
-            self._fault(t, letter.party, f"sent a letter of study {letter.study!r}, not of {self.study!r}.")
+            self.fault(t, letter.party, f"sent a letter of study {letter.study!r}, not of {self.study!r}.")
         elif letter.t != t or letter.kind not in (kind, "failed"):
-            self._fault(t, letter.party, f"sent {letter.kind!r} of round {letter.t} when {kind!r} of {t} was due.")
+            self.fault(t, letter.party, f"sent {letter.kind!r} of round {letter.t} when {kind!r} of {t} was due.")
         elif letter.party not in waiting:
-            self._fault(t, letter.party, f"answered to {kind!r} of round {t} again, or was not asked.")
+            self.fault(t, letter.party, f"answered to {kind!r} of round {t} again, or was not asked.")
         else:
             return True
         return False
 
-    def _take(self, letter: Letter, kind: str, declared: Declared, answers: dict[int, Arrays]) -> None:
+    def _taken(self, letter: Letter, kind: str, declared: Mapping[str, Field]) -> Arrays | None:
+        """What the letter holds, if that is what was declared."""
         if letter.kind == "failed":
-            self._fault(letter.t, letter.party, f"could not answer to {kind!r} of round {letter.t}: {letter.word}")
-            return
+            self.fault(letter.t, letter.party, f"could not answer to {kind!r} of round {letter.t}: {letter.word}")
+            return None
         self.transcript.received(letter)
-        wrong = breach(letter.arrays, declared(letter.party))
+        wrong = breach(letter.arrays, declared)
         if wrong:
-            self._fault(letter.t, letter.party, f"{wrong} (round {letter.t}).")
-        else:
-            answers[letter.party] = letter.arrays
+            self.fault(letter.t, letter.party, f"{wrong} (round {letter.t}).")
+        return None if wrong else letter.arrays
 
-    def _fault(self, t: int, party: int, what: str) -> None:
+    def _is_outstanding(self, letter: Letter) -> bool:
+        due = self.outstanding.get(letter.party)
+        return due is not None and letter.t == due.t and letter.kind == due.kind
+
+    def fault(self, t: int, party: int, what: str) -> None:
+        """Write down what went wrong with whom."""
         self.faults.append(Fault(t, party, f"Party {party} {what}"))
 
     def told(self, since: int = 0) -> str:
         """The faults as sentences, the newest five of them."""
-        news = [fault.sentence for fault in self.faults[since:]]
-        return " ".join(news[-5:])
+        return " ".join(fault.sentence for fault in self.faults[since:][-5:])

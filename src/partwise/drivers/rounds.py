@@ -75,38 +75,51 @@ def run_rounds(
 ) -> RoundsOutcome:
     """From the opening, or from where the server's vault left off, to the end; then every party finishes."""
     public, history = _resumed(method, terms)
-    t = history[-1].t if history else method.first - 1
+    each = method.exchanges
+    t = history[-1].t * each if history else method.first - 1
     began = time.perf_counter() - (history[-1].seconds if history else 0.0)
-    reason = _reason(terms, t, history)
+    reason = _reason(terms, t // each, history)
     while reason is None:
-        t += 1
-        up, down, faults = mail.transcript.bytes_up, mail.transcript.bytes_down, len(mail.faults)
-        replies = terms.gather(method, public, t, mail)
-        count = len({p for reply in replies for p in reply.parties})
-        if count < terms.least:
-            raise RunError(f"Round {t} needs replies of {terms.least} parties and got {count}. {mail.told(faults)} Nothing is "
-                           "lost: what was kept of the rounds before lets the study go on.")  # fmt: skip
-        public = method.server(public, replies, t)
-        error = _error(method, public, t, mail, terms)
+        up, down = mail.transcript.bytes_up, mail.transcript.bytes_down
+        counted: set[int] = set()
+        replies: list[Reply] = []
+        for _ in range(1 if t < 0 else each):
+            t += 1
+            replies = _replies(method, public, t, mail, terms)
+            counted |= {p for reply in replies for p in reply.parties}
+            public = method.server(public, replies, t)
+        error = _error(method, public, t // each, mail, terms)
         spent = (mail.transcript.bytes_up - up, mail.transcript.bytes_down - down)
-        history.append(RoundPoint(t, error, drift(replies, public), count, *spent, time.perf_counter() - began))
+        apart = drift(replies, public)
+        history.append(RoundPoint(t // each, error, apart, len(counted), *spent, time.perf_counter() - began))
         if terms.vault is not None:
-            terms.vault.keep(Kept(t, {"public": public}, {"history": [list(point) for point in history]}))
+            terms.vault.keep(Kept(t // each, {"public": public}, {"history": [list(point) for point in history]}))
         for observe in observers:
             observe(public, history[-1])
-        reason = _reason(terms, t, history)
+        reason = _reason(terms, t // each, history)
     finish(method, public, t + 1, mail)
     return RoundsOutcome(public, history, reason)
 
 
+def _replies(method: Round, public: Arrays, t: int, mail: Correspondence, terms: Terms) -> list[Reply]:
+    """What came in one exchange, if it is enough."""
+    faults = len(mail.faults)
+    replies = terms.gather(method, public, t, mail)
+    count = len({p for reply in replies for p in reply.parties})
+    if count < terms.least:
+        raise RunError(f"Round {t} needs replies of {terms.least} parties and got {count}. {mail.told(faults)} Nothing is "
+                       "lost: what was kept of the rounds before lets the study go on.")  # fmt: skip
+    return replies
+
+
 def finish(method: Round, public: Arrays, t: int, mail: Correspondence) -> None:
     """Every party makes its last step, and says nothing."""
-    mail.ask("finish", t, {p: method.down(public, t, p) for p in range(mail.transport.size)}, lambda p: {})
+    mail.ask("finish", t, {p: method.closing(public, p) for p in range(mail.transport.size)}, lambda p: {})
 
 
 def measured(method: Round, public: Arrays, t: int, mail: Correspondence) -> float:
     """The relative error over the data of all that answer: each party says two numbers."""
-    downs = {p: method.down(public, t, p) for p in range(mail.transport.size)}
+    downs = {p: method.closing(public, p) for p in range(mail.transport.size)}
     answers = mail.ask("measure", t, downs, lambda p: MEASURED)
     error, norm = (sum(float(said[name]) for said in answers.values()) for name in MEASURED)
     return math.sqrt(max(error, 0.0) / norm) if norm > 0 else 0.0

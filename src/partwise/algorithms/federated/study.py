@@ -11,7 +11,7 @@ import numpy as np
 
 from partwise.algorithms.single.exact import exact_W
 from partwise.algorithms.single.methods import Problem
-from partwise.currency import Array, Arrays, Exchange, Field, Reply
+from partwise.currency import Array, Arrays, Disclosure, Exchange, Field, Reply
 from partwise.protocols import Matrix
 from partwise.randomness import Purpose, columns
 
@@ -57,6 +57,7 @@ class Federated(ABC):
     study: Study
 
     first = 1
+    exchanges = 1
     sums = False
     asynchronous = False
 
@@ -67,6 +68,9 @@ class Federated(ABC):
     def reach(self, public: Arrays, t: int) -> Mapping[str, float]:
         raise NotImplementedError("only a method that needs no more than sums is asked for their range")
 
+    def disclosure(self, t: int, p: int) -> Disclosure | None:
+        return None
+
     def opening(self) -> Arrays:
         return {"H": self.study.start()}
 
@@ -75,6 +79,9 @@ class Federated(ABC):
         return {"Wt": fitted_W(X, self.study.start())}
 
     def down(self, public: Arrays, t: int, p: int) -> Arrays:
+        return {"H": public["H"]}
+
+    def closing(self, public: Arrays, p: int) -> Arrays:
         return {"H": public["H"]}
 
     @abstractmethod

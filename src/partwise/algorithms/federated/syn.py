@@ -1,41 +1,108 @@
-"""Syn-SD (Qian, Tan, Ding, Li & Mamoulis, Algorithm 4): local iterations from the common H, then the mean of the H_p.
+"""Syn-SD and Syn-SSD (Qian, Tan, Ding, Li & Mamoulis, Algorithms 4 and 5): local iterations, then the mean of the H_p.
 
-    paper            here                      held by
-    M_{:J_r}         X_pᵀ                      party
-    U_(r)            H_p, begins a round as H  party, sent
-    V_{J_r}          W_p                       party, never sent
+    paper            here                                  held by
+    M_{:J_r}         X_pᵀ                                  party
+    U_(r)            H_p, begins a round as H              party, sent
+    V_{J_r}          W_p                                   party, never sent
     T_1, T_2         rounds, local_steps
+    S_1, S_2         S₁ of samples, S₂ of features         drawn where they are needed, never sent
+
+-V sketches samples in the H-update, -U features in the W-update, for which the parties share the mean of their H_p S₂ in
+every iteration. All that is shared is summed, so a secure sum can hide what each party says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
+import numpy as np
+
+from partwise.algorithms.federated.sketching import Local
 from partwise.algorithms.federated.study import Federated
-from partwise.currency import Arrays, Reply, total
-from partwise.protocols import Matrix, Update
-from partwise.updates import Hals
+from partwise.currency import Arrays, Exchange, Field, Reply, total
+from partwise.protocols import Matrix
 
 
 @final
 @dataclass(frozen=True)
 class SynSD(Federated):
-    """Message: m k numbers up and down."""
+    """Algorithm 4; with `samples`, Syn-SSD-V. Message: m k numbers up and down."""
 
     local_steps: int = 10  # T₂
-    update: Update = field(default_factory=Hals)
-
-    sums = True
+    samples: bool = False  # -V
+    local: Local = field(default_factory=Local)
 
     def party(self, X: Matrix, private: Arrays, down: Arrays, t: int, p: int) -> tuple[Arrays, Arrays]:
         Wt, H = private["Wt"], down["H"]
-        for _ in range(self.local_steps):                               # 3:
-            H, _ = self.update(H, X.T.normal_eq(Wt, H), ())             # 5:
-            Wt, _ = self.update(Wt, X.normal_eq(H, Wt), ())             # 6:
+        for step in range(1, self.local_steps + 1):                                 # 3:
+            now = (t - 1) * self.local_steps + step                                 # 4:
+            if self.samples:
+                H = self.local.move_H_sketched(X, Wt, H, now)                       # Alg. 5, 5: and 6:
+            else:
+                H = self.local.move_H(X, Wt, H)                                     # 5:
+            Wt = self.local.move_W(X, H, Wt)                                        # 6:
         return {"Wt": Wt, "H": H}, {"H": H}
 
     def server(self, public: Arrays, replies: Sequence[Reply], t: int) -> Arrays:
-        said = total(replies)
-        return {"H": (said.arrays["H"] / len(said.parties)).astype(self.study.dtype)}  # 7:
+        return {"H": mean(replies, "H").astype(self.study.dtype)}                   # 7:
+
+
+@final
+@dataclass(frozen=True)
+class SynSSD(Federated):
+    """Algorithm 5: Syn-SSD-U; with `samples`, Syn-SSD-UV. An exchange is an inner iteration.
+
+    Message: k d numbers up and down, and m k in the last exchange of a round. There the mean of the H_p S₂ follows from the mean
+    of the H_p, so one message serves lines 8 and 10. The W-update of line 9 is made when the next message has come.
+    """
+
+    local_steps: int = 10  # T₂
+    samples: bool = False
+    local: Local = field(default_factory=Local)
+
+    @property
+    def exchanges(self) -> int:  # type: ignore[override]
+        return self.local_steps
+
+    def declare(self, t: int, p: int) -> Exchange:
+        return Exchange(self._message(t - 1), self._message(t))
+
+    def down(self, public: Arrays, t: int, p: int) -> Arrays:
+        return {name: public[name] for name in self._message(t - 1)}
+
+    def party(self, X: Matrix, private: Arrays, down: Arrays, t: int, p: int) -> tuple[Arrays, Arrays]:
+        Wt, H = private["Wt"], down.get("H", private.get("H"))
+        assert H is not None, "the first message of a round is H"
+        if t > 1:
+            HS = down["HS"] if "HS" in down else self._features(t - 1).apply(H)
+            Wt = self.local.move_W_sketched(X, HS, Wt, t - 1)                       # 9: of the iteration before
+        if self.samples:
+            H = self.local.move_H_sketched(X, Wt, H, t)                             # 5: and 6:
+        else:
+            H = self.local.move_H(X, Wt, H)
+        return {"Wt": Wt, "H": H}, {"H": H} if self._ends_round(t) else {"HS": self._features(t).apply(H)}  # 7:
+
+    def server(self, public: Arrays, replies: Sequence[Reply], t: int) -> Arrays:
+        name = "H" if self._ends_round(t) else "HS"
+        return {**public, name: mean(replies, name).astype(self.study.dtype)}       # 10:, 8:
+
+    def _message(self, t: int) -> Mapping[str, Field]:
+        """What parties say in exchange t, and the server passes on before t + 1; in exchange 0 it gives the start."""
+        if self._ends_round(t):
+            return self.study.model
+        k, m = self.study.k, self.study.m
+        return {"HS": Field((k, self.local.size(m, k)), np.dtype(self.study.dtype))}
+
+    def _features(self, t: int):
+        return self.local.features(self.study.m, self.study.k, t)
+
+    def _ends_round(self, t: int) -> bool:
+        return t % self.local_steps == 0
+
+
+def mean(replies: Sequence[Reply], name: str) -> np.ndarray:
+    """The mean over parties of what they said."""
+    said = total(replies)
+    return said.arrays[name] / len(said.parties)
