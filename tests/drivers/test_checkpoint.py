@@ -43,6 +43,12 @@ def index(folder):
     return json.loads((folder / "checkpoint.json").read_text())
 
 
+def with_part(folder, **changes):
+    """The index, with something else said of the state."""
+    held = index(folder)
+    return held | {"parts": [held["parts"][0] | changes]}
+
+
 def same(mine, theirs):
     np.testing.assert_equal(dict(mine.memory), dict(theirs.memory))
     for one, other in zip(
@@ -112,24 +118,24 @@ def test_a_state_that_is_gone(tmp_path):
 def test_a_forged_state_with_the_right_digest(tmp_path, content):
     path = saved(tmp_path) / "state-000003.safetensors"
     path.write_bytes(content)
-    forged = index(tmp_path) | {"sha256": checkpoint.file_digest(path)}
+    forged = with_part(tmp_path, sha256=checkpoint.file_digest(path))
     (tmp_path / "checkpoint.json").write_text(json.dumps(forged))
     assert "cannot be read" in refused(tmp_path)
 
 
 def test_an_edited_digest(tmp_path):
-    forged = index(saved(tmp_path)) | {"sha256": "0" * 64}
+    forged = with_part(saved(tmp_path), sha256="0" * 64)
     (tmp_path / "checkpoint.json").write_text(json.dumps(forged))
     assert "digest" in refused(tmp_path)
 
 
-@pytest.mark.parametrize("schema", [None, 0, 2, "1"])
+@pytest.mark.parametrize("schema", [None, 0, 1, 3, "2"])
 def test_a_foreign_schema(tmp_path, schema):
     (tmp_path / "checkpoint.json").write_text(json.dumps(index(saved(tmp_path)) | {"schema": schema}))
-    assert "this version reads 1" in refused(tmp_path)
+    assert "this version reads 2" in refused(tmp_path)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "7", "null", '{"schema": 1}', "\x00"])
+@pytest.mark.parametrize("content", ["", "{", "[]", "7", "null", '{"schema": 2}', "\x00"])
 def test_an_index_that_is_no_index(tmp_path, content):
     saved(tmp_path)
     (tmp_path / "checkpoint.json").write_text(content)
@@ -139,7 +145,7 @@ def test_an_index_that_is_no_index(tmp_path, content):
 @pytest.mark.parametrize("name", ["../state-000003.safetensors", "/etc/passwd", 7])
 def test_a_state_elsewhere_is_not_looked_for(tmp_path, name):
     folder = saved(tmp_path / "run")
-    (folder / "checkpoint.json").write_text(json.dumps(index(folder) | {"state": name}))
+    (folder / "checkpoint.json").write_text(json.dumps(with_part(folder, file=name)))
     refused(folder)
 
 

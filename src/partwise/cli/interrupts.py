@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: finish the iteration, keep a checkpoint, leave. A second one leaves at once."""
+"""Ctrl-C, SIGTERM and SIGUSR1, by which queues warn: finish the iteration, keep a checkpoint, leave. A second one leaves at once."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from partwise.cli.failures import Stopped
 from partwise.currency import State
 from partwise.drivers.trace import Trace
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGUSR1] if hasattr(signal, "SIGUSR1") else [])]
 
 
 @final
 class Interrupts:
-    """Within the block, a signal asks the run to stop; what the run was told to ignore stays ignored."""
+    """Within the block, a signal asks the run to stop; what the run was told to ignore stays ignored.
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    `agree` makes one answer of what all ranks were asked: a signal may reach only one of them.
+    """
+
+    def __init__(self, say: Callable[[str], None], agree: Callable[[bool], bool] = bool) -> None:
         self.asked = False
         self._saved = False
-        self._say = say
+        self._say, self._agree = say, agree
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
@@ -42,7 +45,7 @@ class Interrupts:
 
     def urgent(self) -> bool:
         """Whether the run shall be saved now; asked by the keeper of checkpoints before the call below."""
-        self._saved = self.asked
+        self._saved = self._agree(self.asked)
         return self._saved
 
     def __call__(self, state: State, trace: Trace) -> None:

@@ -1,7 +1,9 @@
 """Checkpoints: whole or absent, verified when read, enough to go on bit for bit.
 
-checkpoint/state-000120.safetensors   every array of the state
-checkpoint/checkpoint.json            written last, by rename: iteration, scalars, trace, what the run was, the digest of the above
+checkpoint/state-000120.safetensors          every array of the state; of a run on ranks one file for each:
+checkpoint/state-000120.0-of-4.safetensors   what rank 0 holds
+checkpoint/checkpoint.json                   written last, by rename, by rank 0: iteration, scalars, trace, what the run was, the
+                                             digests of the above and whose part each of them is
 """
 
 from __future__ import annotations
@@ -19,16 +21,18 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from partwise.comm import OWN
 from partwise.currency import State
+from partwise.drivers.checkpoint_parts import Arrays, Part, Stored, put_together, recut, take_apart, whole
 from partwise.drivers.trace import Point, Trace
 from partwise.errors import RunError
+from partwise.protocols import Comm
 
-SCHEMA = 1
+SCHEMA = 2
 INDEX = "checkpoint.json"
 FIELDS = {
     "iteration": int,
-    "state": str,
-    "sha256": str,
+    "parts": list,
     "identity": dict,
     "scalars": dict,
     "scale": (int, float),
@@ -43,59 +47,97 @@ class Restored(NamedTuple):
     trace: Trace
 
 
-def save(folder: Path, state: State, trace: Trace, identity: Mapping[str, Any]) -> None:
-    """Write a checkpoint; the previous one stays until this one is whole."""
+def save(
+    folder: Path, state: State, trace: Trace, identity: Mapping[str, Any], comm: Comm = OWN, part: Part | None = None
+) -> None:
+    """Write a checkpoint; the previous one stays until this one is whole. On ranks a collective call, each with its part."""
     try:
-        _save(folder, state, trace, identity)
+        _save(folder, state, trace, identity, comm, part or whole(state))
     except (OSError, SafetensorError) as error:  # safetensors has its own words for a full disk
-        kept = _tidy(folder)
+        kept = _tidy(folder) if comm.size == 1 else _held(folder)
         before = "The one before it is intact: make room and resume." if kept else "There is none before it: make room."
         raise RunError(
             f"The checkpoint of iteration {trace.last.t} could not be written to {folder}: {error}. {before}"
         ) from None
 
 
-def _save(folder: Path, state: State, trace: Trace, identity: Mapping[str, Any]) -> None:
+def _save(folder: Path, state: State, trace: Trace, identity: Mapping[str, Any], comm: Comm, part: Part) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    arrays, scalars = _take_apart(state)
-    name = f"state-{trace.last.t:06d}.safetensors"
+    arrays, scalars = take_apart(state)
+    name = _name(trace.last.t, comm.rank, comm.size)
     temporary = folder / f".{name}.tmp"
     save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, temporary)
     _settle(temporary, folder / name)
-    index = {
-        "schema": SCHEMA, "iteration": trace.last.t, "state": name, "sha256": file_digest(folder / name),
-        "identity": dict(identity), "scalars": scalars, "scale": trace.scale, "trace": [list(p) for p in trace.points],
-    }  # fmt: skip
-    temporary = folder / f".{INDEX}.tmp"
-    temporary.write_text(json.dumps(index))
-    _settle(temporary, folder / INDEX)
-    _tidy(folder)
+    parts = _told(comm, trace.last.t, file_digest(folder / name), part)  # all are here: every file is whole
+    if comm.rank == 0:
+        index = {
+            "schema": SCHEMA, "iteration": trace.last.t, "parts": parts, "identity": dict(identity), "scalars": scalars,
+            "scale": trace.scale, "trace": [list(point) for point in trace.points],
+        }  # fmt: skip
+        temporary = folder / f".{INDEX}.tmp"
+        temporary.write_text(json.dumps(index))
+        _settle(temporary, folder / INDEX)
+        _tidy(folder)
+    comm.barrier()  # nobody begins the next one before this one counts
 
 
-def _tidy(folder: Path) -> str | None:
-    """Remove what does not belong to the whole checkpoint in the folder; the name of the state that does."""
-    kept = _index(folder)["state"] if exists(folder) else None
+def _name(t: int, rank: int, size: int) -> str:
+    return f"state-{t:06d}{'' if size == 1 else f'.{rank}-of-{size}'}.safetensors"
+
+
+def _told(comm: Comm, t: int, digest: str, part: Part) -> list[dict[str, Any]]:
+    """What the index says of every rank's file."""
+    ones = [1] * comm.size
+    digests = comm.gather(np.frombuffer(bytes.fromhex(digest), np.uint8)[:, None], ones)
+    places = comm.gather(np.array(part.numbers, np.int64)[:, None], ones)
+    return [
+        {"file": _name(t, rank, comm.size), "sha256": digests[:, rank].tobytes().hex(), "W": w, "H": h}
+        for rank, (*w, h0, h1) in enumerate(places.T.tolist())
+        for h in [[h0, h1]]
+    ]
+
+
+def _held(folder: Path) -> set[str]:
+    """The names of the states that belong to the whole checkpoint in the folder."""
+    return {stored.file for stored in _files(_index(folder))} if exists(folder) else set()
+
+
+def _tidy(folder: Path) -> set[str]:
+    """Remove what does not belong to the whole checkpoint in the folder; the names of the states that do."""
+    kept = _held(folder)
     for left in (*folder.glob("state-*.safetensors"), *folder.glob(".*.tmp")):
-        if left.name != kept:
+        if left.name not in kept:
             left.unlink(missing_ok=True)
     return kept
 
 
-def load(folder: Path, identity: Mapping[str, Any]) -> Restored:
-    """Read a checkpoint back, after checking that it is whole and that it is of this very problem."""
+def load(folder: Path, identity: Mapping[str, Any], rank: int = 0, part: Part | None = None) -> Restored:
+    """Read a checkpoint back, after checking that it is whole and that it is of this very problem.
+
+    A rank says which part of the factors is its own (None: all): the same bits where the checkpoint was cut alike, else the same
+    numbers cut anew.
+    """
     index = _index(folder)
     _check_identity(folder, index["identity"], identity)
-    path = folder / index["state"]
-    if not path.exists() or file_digest(path) != index["sha256"]:
+    arrays = recut(part, rank, _files(index), lambda stored: _read(folder, stored))
+    trace = Trace(index["scale"], [Point(*point) for point in index["trace"]])
+    return Restored(put_together(arrays, index["scalars"]), trace)
+
+
+def _files(index: Mapping[str, Any]) -> list[Stored]:
+    return [Stored(p["file"], p["sha256"], Part(slice(*p["W"]), slice(*p["H"]))) for p in index["parts"]]
+
+
+def _read(folder: Path, stored: Stored) -> Arrays:
+    path = folder / stored.file
+    if not path.exists() or file_digest(path) != stored.sha256:
         raise RunError(
             f"{path} is missing or damaged (its digest is not the one written down); remove {folder} and start again."
         )
     try:
-        arrays = load_file(path)
+        return load_file(path)
     except SafetensorError as error:
         raise RunError(f"{path} cannot be read ({error}); remove {folder} and start again.") from None
-    trace = Trace(index["scale"], [Point(*point) for point in index["trace"]])
-    return Restored(_put_together(arrays, index["scalars"]), trace)
 
 
 def exists(folder: Path) -> bool:
@@ -121,9 +163,20 @@ def _index(folder: Path) -> dict[str, Any]:
         raise RunError(f"{folder / INDEX} has schema {index.get('schema')!r}; this version reads {SCHEMA}: resume with the version "
                        "that wrote it, or start again.")  # fmt: skip
     damaged = [name for name, kind in FIELDS.items() if not isinstance(index.get(name), kind)]
+    if not damaged and not (index["parts"] and all(map(_is_part, index["parts"]))):
+        damaged = ["parts"]
     if damaged:
         raise RunError(f"{folder / INDEX} is damaged (see {', '.join(damaged)}); remove {folder} and start again.")
     return index
+
+
+def _is_part(told: Any) -> bool:
+    """Whether the index says a file of this folder, its digest, and two ranges."""
+    if not isinstance(told, dict) or not all(isinstance(told.get(name), str) for name in ("file", "sha256")):
+        return False
+    ranges = [told.get("W"), told.get("H")]
+    fit = (isinstance(r, list) and len(r) == 2 and all(isinstance(end, int) for end in r) for r in ranges)
+    return Path(told["file"]).name == told["file"] and all(fit)
 
 
 def _check_identity(folder: Path, held: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
@@ -135,42 +188,13 @@ def _check_identity(folder: Path, held: Mapping[str, Any], asked: Mapping[str, A
         )
 
 
-def _take_apart(state: State) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    arrays: dict[str, np.ndarray] = {"Wt": state.Wt, "H": state.H}
-    arrays |= {f"carry_W.{i}": part for i, part in enumerate(state.carry_W)}
-    arrays |= {f"carry_H.{i}": part for i, part in enumerate(state.carry_H)}
-    scalars = {"loss": state.loss, "penalty": state.penalty, "violation": state.violation}
-    for key, value in state.memory.items():
-        (arrays if isinstance(value, np.ndarray) else scalars)[f"memory.{key}"] = value  # type: ignore[index]
-    return arrays, {key: float(value) for key, value in scalars.items()}
-
-
-def _put_together(arrays: dict[str, np.ndarray], scalars: dict[str, float]) -> State:
-    def carry(side: str) -> tuple[np.ndarray, ...]:
-        count = sum(key.startswith(f"carry_{side}.") for key in arrays)
-        return tuple(arrays[f"carry_{side}.{i}"] for i in range(count))
-
-    memory = {
-        key.removeprefix("memory."): value for key, value in (arrays | scalars).items() if key.startswith("memory.")
-    }
-    return State(
-        arrays["Wt"],
-        arrays["H"],
-        scalars["loss"],
-        scalars["penalty"],
-        scalars["violation"],
-        carry("W"),
-        carry("H"),
-        memory,
-    )
-
-
 @final
 @dataclass
 class Checkpointer:
     """An observer that saves every so many iterations if told so, else every half minute; and when it is urgent.
 
-    Where saving takes long it is done more seldom, so that it costs a twentieth of the time at most.
+    Where saving takes long it is done more seldom, so that it costs a twentieth of the time at most. On ranks all decide alike: the
+    trace's clock is rank 0's, and so is the time that saving took.
     """
 
     folder: Path
@@ -180,6 +204,8 @@ class Checkpointer:
     seconds: float = 30.0
     saved: float = 0.0  # the trace's seconds at the last save
     took: float = 0.0  # seconds it took
+    comm: Comm = OWN
+    part: Part | None = None  # of the factors, that this rank holds; None: all
 
     def __call__(self, state: State, trace: Trace) -> None:
         if self.every is not None:
@@ -192,8 +218,9 @@ class Checkpointer:
     def save(self, state: State, trace: Trace) -> None:
         """Save now."""
         began = time.perf_counter()
-        save(self.folder, state, trace, self.identity)
-        self.saved, self.took = trace.last.seconds, time.perf_counter() - began
+        save(self.folder, state, trace, self.identity, self.comm, self.part)
+        took = self.comm.broadcast(np.array([time.perf_counter() - began]))
+        self.saved, self.took = trace.last.seconds, float(took[0])
 
 
 def file_digest(path: Path) -> str:
