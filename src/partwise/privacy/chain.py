@@ -66,11 +66,18 @@ def _parsed(raw: bytes, number: int, previous: str) -> tuple[dict[str, Any] | No
         return None, f"{here} is not JSON"
     if not isinstance(entry, dict) or not {LINE, PREVIOUS, DIGEST} <= set(entry):
         return None, f"{here} is not a link of the chain: it lacks its number, its digest or the one before"
-    if digest_of(entry) != entry[DIGEST] or _text(entry).encode() != raw:
+    if not _unchanged(entry, raw):
         return None, f"{here} was changed after it was written: its digest is not that of its content"
     if entry[LINE] != number or entry[PREVIOUS] != previous:
         return None, f"{here} does not follow the line before it: lines were dropped, reordered or put in"
     return entry, ""
+
+
+def _unchanged(entry: Entry, raw: bytes) -> bool:
+    try:
+        return digest_of(entry) == entry[DIGEST] and _text(entry).encode() == raw
+    except ValueError:  # numbers beyond a float's range, halves of surrogate pairs
+        return False
 
 
 def _no_number(name: str) -> None:

@@ -73,14 +73,22 @@ def to_json(event: Event) -> dict[str, Any]:
 def from_json(said: Mapping[str, Any]) -> Event:
     """From a ledger's line; what is not known is refused."""
     kinds = {"gaussian": Gaussian, "laplace": Laplace}
-    known = set(said) <= {"noise", "noise_multiplier", "sampled"} and said.get("noise") in kinds
-    numbers = [said.get("noise_multiplier"), said.get("sampled", 1.0)]
-    if not known or not all(isinstance(number, (int, float)) for number in numbers):
-        raise DataError(
-            f"The event {dict(said)} is not one that this version can count. Use the version that wrote it."
-        )
+    if not _wellformed(said) or said["noise"] not in kinds:
+        raise DataError(f"The event {said} is not one that this version can count. Use the version that wrote it.")
     event = kinds[said["noise"]](float(said["noise_multiplier"]))
     return Sampled(float(said["sampled"]), event) if "sampled" in said else event
+
+
+def _wellformed(said: Mapping[str, Any]) -> bool:
+    if not isinstance(said, Mapping) or not {"noise", "noise_multiplier"} <= set(said) <= {
+        "noise",
+        "noise_multiplier",
+        "sampled",
+    }:
+        return False
+    return isinstance(said["noise"], str) and all(
+        isinstance(said[name], (int, float)) for name in said if name != "noise"
+    )
 
 
 def refused(event: object) -> OptionError:

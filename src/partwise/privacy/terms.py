@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any, final
 
-from partwise.errors import OptionError
+from partwise.errors import DataError, OptionError
 from partwise.privacy.accountant import Accountant, Budget, Neighbours, check_delta, check_epsilon, check_neighbours
 
 TRUSTED_CURATOR = (
@@ -55,3 +56,15 @@ class Terms:
     def to_json(self) -> dict[str, Any]:
         """As the first line of a ledger has it."""
         return asdict(self)
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> Terms:
+        """From the first line of a ledger; what promises nothing is refused."""
+        kinds = {"delta": float, "count": int, "epsilon": float | int | None, "insecure_seed": int | None}
+        names = {each.name for each in fields(cls)}
+        if not isinstance(said, Mapping) or set(said) != names:
+            raise DataError(f"the terms are {said}; expected {', '.join(sorted(names))}")
+        for name, value in said.items():
+            if not isinstance(value, kinds.get(name, str)):
+                raise DataError(f"{name} is {value!r} in the terms")
+        return cls(**said)
