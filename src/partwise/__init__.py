@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from partwise.estimators.factorize import factorize
     from partwise.estimators.minibatch import MiniBatchNMF
     from partwise.estimators.nmf import NMF
+    from partwise.estimators.private import PrivateNMF
     from partwise.estimators.robust import RobustNMF
 
-__all__ = ["NMF", "MiniBatchNMF", "RobustNMF", "__version__", "factorize"]
+__all__ = ["NMF", "MiniBatchNMF", "PrivateNMF", "RobustNMF", "__version__", "factorize"]
 
 _HOMES = {
     "NMF": "partwise.estimators.nmf",
     "MiniBatchNMF": "partwise.estimators.minibatch",
+    "PrivateNMF": "partwise.estimators.private",
     "RobustNMF": "partwise.estimators.robust",
     "factorize": "partwise.estimators.factorize",
 }
