@@ -8,6 +8,7 @@ from typing import Any
 
 from partwise.algorithms.federated.asyn import Asyn
 from partwise.algorithms.federated.exact import Exact
+from partwise.algorithms.federated.merging import MERGING
 from partwise.algorithms.federated.sketching import Local
 from partwise.algorithms.federated.study import Study
 from partwise.algorithms.federated.syn import SynSD, SynSSD
@@ -79,6 +80,7 @@ METHODS: Mapping[str, Callable[..., Round]] = {
     "syn-ssd-uv": syn_ssd_uv,
     "asyn-sd": asyn_sd,
     "asyn-ssd-v": asyn_ssd_v,
+    **MERGING,
 }
 
 
