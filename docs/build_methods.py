@@ -15,6 +15,12 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "methods"
+WHERE = {
+    "one machine": "For one machine",
+    "cluster": "For a cluster",
+    "parties": "Between parties",
+    "private": "Private",
+}
 
 
 def main() -> None:
@@ -28,8 +34,13 @@ def rendered() -> dict[str, str]:
     """{file name: text} of every page, and of the index."""
     pages = sorted(_pages(), key=lambda page: page[0].solver)
     texts = {f"{page.solver}.md": _page(page, source) for page, source in pages}
-    rows = "".join(f"| [{page.title}]({page.solver}.md) | {page.good_for} |\n" for page, _ in pages)
-    return {**texts, "index.md": f"# Methods for one machine\n\n| method | good for |\n|---|---|\n{rows}"}
+    return {**texts, "index.md": "# Methods\n" + "".join(_index(where, pages) for where in WHERE)}
+
+
+def _index(where: str, pages: list[tuple[Any, str]]) -> str:
+    here = [page for page, _ in pages if page.where == where]
+    rows = "".join(f"| [{page.title}]({page.solver}.md) | {page.good_for} |\n" for page in here)
+    return f"\n## {WHERE[where]}\n\n| method | good for |\n|---|---|\n{rows}" if here else ""
 
 
 def _pages() -> Iterator[tuple[Any, str]]:

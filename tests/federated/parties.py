@@ -26,7 +26,7 @@ def shards(seed=0, rows=(9, 5, 12, 7), m=11, k=3):
 
 def seated(name, Xs, k=3, rounds=10, seed=0, safety=None, **options):
     """(method, seats) of a study."""
-    study = Study(k, Xs[0].shape[1], len(Xs), rounds, seed, sizes=tuple(len(X) for X in Xs))
+    study = Study(k, Xs[0].shape[1], len(Xs), rounds, seed, sizes=tuple(X.shape[0] for X in Xs))
     chosen = method(name, study, options)
     return chosen, [
         Seat("test", chosen, as_matrix(X), p, Vault("test"), safety or Safety(len(Xs))) for p, X in enumerate(Xs)

@@ -28,6 +28,7 @@ class Page:
     cost: str
     good_for: str
     differences: tuple[str, ...] = ()
+    where: str = "one machine"  # or "parties", ...: the part of the index that it is in
 
 
 def start(seed=0, shape=(23, 17)):
