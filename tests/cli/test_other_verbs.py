@@ -12,7 +12,16 @@ import scipy.sparse as sp
 
 from partwise import __version__
 
-VERBS = (["fit"], ["apply"], ["compare"], ["plan"], ["version"], ["datasets", "list"], ["datasets", "get"])
+VERBS = (
+    ["fit"],
+    ["apply"],
+    ["compare"],
+    ["plan"],
+    ["reproduce"],
+    ["version"],
+    ["datasets", "list"],
+    ["datasets", "get"],
+)
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from partwise._version import __version__
-from partwise.cli import apply, audit, compare, datasets, fit, plan, shard, version
+from partwise.cli import apply, audit, compare, datasets, fit, plan, reproduce, shard, version
 from partwise.cli.failures import Verbs
 
 app = typer.Typer(
@@ -46,6 +46,7 @@ app.command("plan", epilog=plan.EXAMPLE)(plan.plan)
 app.command("shard", epilog=shard.EXAMPLE)(shard.shard)
 app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
 app.add_typer(datasets.app, name="datasets")
+app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce)
 app.command("version", epilog=version.EXAMPLE)(version.version)
 
 

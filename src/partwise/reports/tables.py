@@ -44,11 +44,12 @@ class Store:
             kept = path.read_text(encoding="utf-8") if path.exists() else ""
             if kept and not kept.endswith("\n"):
                 path.write_text(kept[: kept.rfind("\n") + 1], encoding="utf-8")
+            names = next(csv.reader(io.StringIO(kept))) if kept else list(rows[0])
             lines = io.StringIO()
-            writer = csv.DictWriter(lines, list(rows[0]), lineterminator="\n")
+            writer = csv.DictWriter(lines, names, lineterminator="\n")
             if not kept:
                 writer.writeheader()
-            writer.writerows(rows)  # floats by repr: no digit is lost
+            writer.writerows(rows)  # floats by repr: no digit is lost; another name than the first row's is an error
             with path.open("a", encoding="utf-8") as file:
                 file.write(lines.getvalue())
 

@@ -1,0 +1,121 @@
+"""Every experiment runs, small, on invented data; its claim is judged, its figure drawn; what is stored is compared and gone on with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from partwise.errors import DataError, OptionError
+from partwise.reports.tables import Store
+from partwise.reproduce.carrying_out import ROWS, RUNS, carry_out, typed
+from partwise.reproduce.checking import differences
+from partwise.reproduce.experiment import Finding, Size, Verdict, verdict
+from partwise.reproduce.registry import PAPERS, find
+
+EVERY = [experiment for paper in PAPERS.values() for experiment in paper.experiments]
+
+
+def silent(case, seconds, number, of):
+    """Tell nobody."""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Every experiment, carried out once, when first asked for; without the real data."""
+    folder, made = tmp_path_factory.mktemp("reproduced"), {}
+
+    def result(experiment):
+        if experiment.key not in made:
+            made[experiment.key] = carry_out(experiment, Size.TINY, folder / experiment.key, silent)
+        return made[experiment.key]
+
+    return result
+
+
+@pytest.mark.parametrize("experiment", EVERY, ids=lambda experiment: experiment.key)
+def test_every_experiment_runs_and_is_judged(experiment, results, monkeypatch):
+    monkeypatch.setenv("PARTWISE_DATA", "/nowhere")
+    result = results(experiment)
+    files = {path.name for path in result.folder.iterdir()}
+    assert {"rows.csv", "runs.csv", "table.csv", "manifest.json"} <= files
+    assert ("figure.svg" in files) == ("figure.png" in files) == (experiment.figure is not None)
+    assert result.findings
+    assert all(finding.seen and finding.criterion.endswith(".") for finding in result.findings)
+    assert set(experiment.same) | set(experiment.names) <= set(result.rows[0])
+    names = [tuple(row[name] for name in experiment.names) for row in result.rows]
+    assert len(set(names)) == len(names), "a row's name is not unique"
+    assert len({len(line) for line in experiment.table(result.rows)}) == 1
+    manifest = json.loads((result.folder / "manifest.json").read_text())
+    assert manifest["verdict"] == result.verdict
+    assert experiment.minutes[Size.QUICK] <= 2
+
+
+@pytest.mark.parametrize("experiment", EVERY, ids=lambda experiment: experiment.key)
+def test_every_experiment_is_told_of(experiment):
+    assert experiment.claim.endswith(".")
+    assert experiment.data
+    assert experiment.same, "nothing of it would be checked"
+    assert 0 < len(experiment.cases(Size.QUICK)) <= len(experiment.cases(Size.FULL))
+    keys = [tuple(case.items()) for case in experiment.cases(Size.FULL)]
+    assert len(set(keys)) == len(keys)
+
+
+def test_results_agree_with_themselves_and_not_with_others(results, tmp_path):
+    experiment = find("dsanls", "fig5")[0]
+    result = results(experiment)
+    assert differences(result, result.folder.parent).agrees
+    shutil.copytree(result.folder, tmp_path / experiment.key)
+    store = Store(tmp_path / experiment.key)
+    rows = typed(store.rows(ROWS))
+    rows[3]["error"] *= 1.001
+    store.drop([ROWS])
+    store.add(ROWS, *rows)
+    check = differences(result, tmp_path)
+    assert not check.agrees
+    assert len(check.differences) == 1
+    assert "error is" in check.differences[0]
+    with pytest.raises(DataError, match="--stored"):
+        differences(result, tmp_path / "elsewhere")
+
+
+def test_the_same_experiment_gives_the_same_errors(results, tmp_path):
+    experiment = find("dsanls", "fig5")[0]
+    again = carry_out(experiment, Size.TINY, tmp_path / "again", silent)
+    assert [row["error"] for row in again.rows] == [row["error"] for row in results(experiment).rows]
+
+
+def test_an_interrupted_experiment_goes_on_with_what_is_stored(tmp_path):
+    experiment = find("dsanls", "fig5")[0]
+    made = []
+
+    def stopping(case, seconds, number, of):
+        made.append(case)
+        if len(made) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(experiment, Size.TINY, tmp_path / "it", stopping)
+    assert not (tmp_path / "it").exists()
+    store = Store(tmp_path / "it.partial")
+    store.add(ROWS, *store.rows(ROWS)[:2])  # as if killed between the rows of a run and its end
+    kept = store.rows(RUNS)
+    store.drop([RUNS])
+    store.add(RUNS, *kept[1:])
+    result = carry_out(experiment, Size.TINY, tmp_path / "it", silent, resume=True)
+    assert len(result.rows) == len({tuple(row[name] for name in experiment.names) for row in result.rows})
+    assert len(Store(result.folder).rows(RUNS)) == len(experiment.cases(Size.TINY))
+
+
+def test_verdicts():
+    yes, no = Finding("a.", True, ""), Finding("b.", False, "")
+    assert verdict([yes, yes]) is Verdict.HOLDS
+    assert verdict([yes, no]) is Verdict.PART
+    assert verdict([no]) is Verdict.NOT
+
+
+@pytest.mark.parametrize(("paper", "name", "says"), [("dsanl", None, "dsanls"), ("dsanls", "fig55", "fig5")])
+def test_what_is_not_there(paper, name, says):
+    with pytest.raises(OptionError, match=says):
+        find(paper, name)
