@@ -13,6 +13,9 @@ SKLEARN = PEERS["sklearn-cd"]
 METHODS: tuple[Method, ...] = (
     PARTWISE,
     *PEERS.values(),
-    *(Ours(f"partwise {solver}", solver) for solver in ("hals", "bpp", "mu", "nesterov", "randomized")),
+    *(
+        Ours(f"partwise {solver}", solver)
+        for solver in ("hals", "bpp", "mu", "nesterov", "randomized", "sketched", "sanls")
+    ),
 )
 DEFAULT = tuple(method.name for method in METHODS[:9])

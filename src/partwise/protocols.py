@@ -60,6 +60,11 @@ class Matrix(Protocol):
         """‖X‖² over what is observed, weighted."""
         ...
 
+    @property
+    def squares(self) -> Array:
+        """(n,): ‖x_i‖² in float64."""
+        ...
+
     def sq_error(self, Wt: Array, H: Array, eq: NormalEq | None = None) -> float:
         """‖X − WH‖² over what is observed, weighted; `eq`, the pair of H for this Wt, saves a product where it suffices."""
         ...
@@ -91,6 +96,11 @@ class Matrix(Protocol):
 
     def rows(self, index: Any) -> Matrix:
         """Some rows, held in memory."""
+        ...
+
+    @property
+    def run(self) -> int:
+        """How many neighbouring rows are best read together: 1 in memory."""
         ...
 
     def sketched(self, sketch: Sketch, start: int = 0) -> Array:

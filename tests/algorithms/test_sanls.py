@@ -115,7 +115,7 @@ def test_options_are_checked(options, says):
         method("sanls", Problem(SHAPE, 2400, K), options)
 
 
-@pytest.mark.parametrize("solver", ["sanls", "randomized"])
+@pytest.mark.parametrize("solver", ["sanls", "randomized", "sketched"])
 def test_missing_entries_and_weights_are_refused(solver):
     X, Wt, H = problem()
     step = method(solver, Problem(SHAPE, X.size, K), {})

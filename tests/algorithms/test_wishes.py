@@ -13,8 +13,13 @@ from partwise.updates.gradient import simplex
 SHAPE, K = (60, 45), 4
 BALLS = ["hals", "mu", "pgd", "nesterov", "ipalm", "randomized"]
 SIMPLEX = ["hals", "pgd", "nesterov", "ipalm", "randomized"]
-OPTIONS = {"randomized": {"oversampling": 4}, "sanls": {"sketch_size": 0.5}, "ipalm": {"inertia": 0.2}}
-CARELESS = ["ipalm", "admm", "sanls", "randomized"]  # their objective may rise
+OPTIONS = {
+    "randomized": {"oversampling": 4},
+    "sketched": {"sample": (0.5, 128)},
+    "sanls": {"sketch_size": 0.5},
+    "ipalm": {"inertia": 0.2},
+}
+CARELESS = ["ipalm", "admm", "sanls", "randomized", "sketched"]  # their objective may rise
 
 
 def problem(seed=0):

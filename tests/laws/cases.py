@@ -87,4 +87,15 @@ ALGORITHMS = [
         stationary=300,
         sketched=True,
     ),
+    Case(
+        "sketched", "sketched", {"sample": (1, 128), "acceleration": 2}, descends=False, stationary=150, sketched=True
+    ),
+    Case(
+        "sketched plain",
+        "sketched",
+        {"sample": (1, 1), "acceleration": 1, "extrapolate": False},
+        descends=False,
+        stationary=300,
+        sketched=True,
+    ),
 ]

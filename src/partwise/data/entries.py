@@ -77,6 +77,11 @@ class Entries(ABC):
         return F @ self.sketched(sketch, start).T
 
     @property
+    def run(self) -> int:
+        """How many neighbouring rows are best read together."""
+        return 1
+
+    @property
     def traceable(self) -> bool:
         """Whether the squared error follows from the pair (not where the pair is of imputed data)."""
         return True
@@ -96,12 +101,13 @@ class Entries(ABC):
         return NormalEq(scaled @ other.T if gram is None else gram, self.times(scaled))
 
     @cached_property
-    def _sq_norm(self) -> float:
-        return float(self.row_sq_norms().sum())
+    def squares(self) -> Array:
+        """(n,): ‖x_i‖² in float64, counted once."""
+        return self.row_sq_norms()
 
     def sq_norm(self) -> float:
-        """‖X‖², counted once."""
-        return self._sq_norm
+        """‖X‖²."""
+        return float(self.squares.sum())
 
     def sq_error(self, Wt: Array, H: Array, eq: NormalEq | None = None) -> float:
         """‖X − WH‖²; with the pair of H for this Wt by ‖X‖² − 2⟨cross, H⟩ + ⟨gram, HHᵀ⟩, while that has digits left."""

@@ -11,12 +11,15 @@ from functools import reduce
 from typing import Any, Protocol, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partwise.currency import Array, NormalEq, RatioEq
 from partwise.data.dense import Dense, row_slices
 from partwise.data.entries import Entries
 from partwise.data.masked import MaskedDense
 from partwise.protocols import Sketch
+
+RUN_BYTES = 1 << 16  # that a disk gives in about the time of one number
 
 
 class RowSource(Protocol):
@@ -58,6 +61,10 @@ class Streamed(Entries):
     @property
     def traceable(self) -> bool:
         return not self.missing
+
+    @property
+    def run(self) -> int:
+        return 1 if self.flipped else max(1, RUN_BYTES // (self.shape[1] * self.dtype.itemsize))
 
     def blocks(self) -> Iterator[tuple[slice, Entries]]:
         if self.flipped:  # rows of X are columns of the source: not cut, so that the source is read in its own order
@@ -110,7 +117,9 @@ class Streamed(Entries):
             n, m = self.source.shape
             parts = row_slices(n, m * self.dtype.itemsize)
             return self._hold(np.concatenate([np.asarray(self.source[part])[:, index] for part in parts]).T)
-        return self._hold(self.source[index])
+        if isinstance(index, slice) or not len(index):
+            return self._hold(self.source[index])
+        return self._hold(np.concatenate([self.source[part] for part in _runs(np.asarray(index))]))
 
     def sketched(self, sketch: Sketch, start: int = 0) -> Array:
         if self.flipped:
@@ -123,6 +132,13 @@ class Streamed(Entries):
     def total(self) -> tuple[float, int]:
         sums = [block.total() for _, block in self._read()]
         return sum(total for total, _ in sums), sum(count for _, count in sums)
+
+
+def _runs(index: NDArray[np.integer]) -> Iterator[slice]:
+    """Indices as slices of neighbours, in their order."""
+    ends = np.flatnonzero(np.diff(index) != 1) + 1
+    for run in np.split(index, ends):
+        yield slice(int(run[0]), int(run[-1]) + 1)
 
 
 def _sum(arrays: Iterator[Array]) -> Array:

@@ -7,10 +7,11 @@ from partwise.protocols import Sketch
 from partwise.randomness import Purpose
 from partwise.sketches.count import CountSketch
 from partwise.sketches.gaussian import Gaussian
+from partwise.sketches.importance import Importance
 from partwise.sketches.srht import SRHT
 from partwise.sketches.subsample import Subsample
 
-__all__ = ["KINDS", "SRHT", "CountSketch", "Gaussian", "Subsample", "sketch"]
+__all__ = ["KINDS", "SRHT", "CountSketch", "Gaussian", "Importance", "Subsample", "sketch"]
 
 KINDS = {"subsample": Subsample, "gaussian": Gaussian, "count": CountSketch, "srht": SRHT}
 

@@ -7,6 +7,7 @@ from partwise.updates.edits import AsRatio, Fixed, Penalised, Proximal
 from partwise.updates.gradient import Nesterov, Palm, Pgd
 from partwise.updates.hals import BallHals, Hals
 from partwise.updates.mu import Mu
+from partwise.updates.refit import Refit
 
 __all__ = [
     "Admm",
@@ -22,4 +23,5 @@ __all__ = [
     "Penalised",
     "Pgd",
     "Proximal",
+    "Refit",
 ]

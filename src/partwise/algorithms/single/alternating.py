@@ -56,7 +56,12 @@ class Alternating:
     optimal_H: Optimality = field(default_factory=Optimality)
 
     def init(self, X: Matrix, Wt: Array, H: Array) -> State:
-        return start_state(self, X, Wt, H)
+        return self.onward(start_state(self, X, Wt, H))
+
+    def onward(self, state: State) -> State:
+        """The same point, with what this method remembers at first."""
+        carries: tuple[Carry, Carry] = self.update_W.init(state.Wt), self.update_H.init(state.H)
+        return State(*state[:5], *carries)
 
     def step(self, X: Matrix, state: State, t: int) -> State:
         seen = Violation(t)
@@ -77,10 +82,9 @@ class Alternating:
 
 
 def start_state(method: Alternating, X: Matrix, Wt: Array, H: Array) -> State:
-    """The given factors, their loss, and the updates' first memories."""
-    carries: tuple[Carry, Carry] = method.update_W.init(Wt), method.update_H.init(H)
+    """The given factors and their loss."""
     eq = X.T.normal_eq(Wt, H) if X.traceable else None  # dearer than the error itself only where it is of no use
-    return State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), method.penalty.of(Wt, H), float("nan"), *carries)
+    return State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), method.penalty.of(Wt, H))
 
 
 def pass_over(X: Matrix, Wt: Array, H: Array, move: Move, *, whole: bool = False) -> tuple[Array, NormalEq]:

@@ -33,8 +33,15 @@ class Extrapolated:
     shrink: float = 1.5  # η
 
     def init(self, X: Matrix, Wt: Array, H: Array) -> State:
-        memory = {"Wt_before": Wt, "H_before": H, "H_ahead": H, "ahead": self.first, "ahead_most": 1.0, "plain": 0.0}
-        return start_state(self.inner, X, Wt, H)._replace(memory=memory)
+        return self.onward(start_state(self.inner, X, Wt, H))
+
+    def onward(self, state: State) -> State:
+        """The same point, with what this method remembers at first."""
+        memory = {
+            "Wt_before": state.Wt, "H_before": state.H, "H_ahead": state.H,
+            "ahead": self.first, "ahead_most": 1.0, "plain": 0.0,
+        }  # fmt: skip
+        return State(*state[:5], memory=memory)
 
     def step(self, X: Matrix, state: State, t: int) -> State:
         past = state.memory

@@ -4,77 +4,30 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, final
+from dataclasses import replace
+from typing import Any
 
-from partwise.algorithms.single.alternating import Alternating, Penalty
+from partwise.algorithms.single.alternating import Alternating
 from partwise.algorithms.single.extrapolated import Extrapolated
 from partwise.algorithms.single.multiplicative import Multiplicative
-from partwise.algorithms.single.optimality import Optimality
+from partwise.algorithms.single.problem import Problem, sweeps_beside_pair
 from partwise.algorithms.single.randomized import Randomized
 from partwise.algorithms.single.sanls import Damping, Sanls, sketch_sizes
+from partwise.algorithms.single.sketched import Sketched, sample_sizes
 from partwise.errors import OptionError
-from partwise.protocols import Iteration, Update
+from partwise.protocols import Iteration, Matrix, Update
 from partwise.sketches import KINDS
-from partwise.updates import Admm, AsRatio, BallHals, Bpp, Fixed, Hals, Mu, Nesterov, Palm, Penalised, Pgd
-from partwise.updates.ball import Ball, ball
-from partwise.updates.gradient import orthant, simplex
+from partwise.updates import Admm, AsRatio, BallHals, Bpp, Hals, Mu, Nesterov, Palm, Pgd, Refit
+from partwise.updates.ball import Ball
+from partwise.updates.gradient import simplex
 from partwise.updates.mu import exponent_for
 
-MOST_SWEEPS = 20
 
-
-@final
-@dataclass(frozen=True)
-class Problem:
-    """What is to be factorized, apart from the numbers themselves."""
-
-    shape: tuple[int, int]
-    nnz: int
-    k: int
-    beta: float = 2.0
-    penalty: Penalty = field(default_factory=Penalty)
-    fixed: int = 0  # the first components of H that stay as they are
-    rows_sum_to_one: bool = False  # W on the simplex
-    seed: int = 0
-
-    @property
-    def bounded(self) -> str:
-        """The factor whose components must stay in the unit ball, because only the other one is penalised: 'W', 'H' or ''."""
-        on_W, on_H = bool(self.penalty.l1_W or self.penalty.l2_W), bool(self.penalty.l1_H or self.penalty.l2_H)
-        return "" if on_W == on_H else "H" if on_W else "W"
-
-    def dress(self, update_W: Update, update_H: Update) -> tuple[Update, Update]:
-        """The updates with what the user wants of every method: penalties and fixed components."""
-        p = self.penalty
-        if p.l1_W or p.l2_W:
-            update_W = Penalised(update_W, p.l1_W, p.l2_W)
-        if p.l1_H or p.l2_H:
-            update_H = Penalised(update_H, p.l1_H, p.l2_H)
-        return update_W, Fixed(update_H, self.fixed) if self.fixed else update_H
-
-    def alternating(self, update_W: Update, update_H: Update) -> Alternating:
-        """The alternation of two dressed updates."""
-        return self.pair(*self.dress(update_W, update_H))
-
-    def pair(self, update_W: Update, update_H: Update) -> Alternating:
-        """The alternation of two updates that are dressed already."""
-        p = self.penalty
-        on_W = Optimality(
-            p.l1_W, p.l2_W, 0, "simplex" if self.rows_sum_to_one else "ball" if self.bounded == "W" else ""
-        )
-        on_H = Optimality(p.l1_H, p.l2_H, self.fixed, "ball" if self.bounded == "H" else "")
-        return Alternating(update_W, update_H, p, self.bounded == "W", on_W, on_H)
-
-    def projections(self) -> tuple[Callable, Callable]:
-        """What gradient steps of W and of H project on."""
-        on_W = simplex if self.rows_sum_to_one else ball if self.bounded == "W" else orthant
-        return on_W, ball if self.bounded == "H" else orthant
-
-
-def hals(problem: Problem, *, acceleration: int | str = "auto", extrapolate: bool | str = "auto") -> Iteration:
+def hals(
+    problem: Problem, *, acceleration: int | str = "auto", extrapolate: bool | str = "auto"
+) -> Alternating | Extrapolated:
     """HALS; `acceleration` sweeps a pair ("auto": as many as are cheap beside the pair), `extrapolate`: Ang & Gillis."""
-    sweeps = sweeps_beside_pair(problem) if acceleration == "auto" else (whole(acceleration, "acceleration"),) * 2
+    sweeps = sweeps_wished(problem, acceleration)
     update_W: Update = Nesterov(project=simplex) if problem.rows_sum_to_one else Hals(sweeps[0])
     method = problem.alternating(
         BallHals() if problem.bounded == "W" else update_W, BallHals() if problem.bounded == "H" else Hals(sweeps[1])
@@ -82,7 +35,15 @@ def hals(problem: Problem, *, acceleration: int | str = "auto", extrapolate: boo
     return extrapolated(problem, method, extrapolate)
 
 
-def extrapolated(problem: Problem, method: Alternating, extrapolate: bool | str) -> Iteration:
+def sweeps_wished(problem: Problem, acceleration: int | str) -> tuple[int, int]:
+    """(of W, of H) on a pair."""
+    if acceleration == "auto":
+        return sweeps_beside_pair(problem)
+    sweeps = whole(acceleration, "acceleration")
+    return sweeps, sweeps
+
+
+def extrapolated(problem: Problem, method: Alternating, extrapolate: bool | str) -> Alternating | Extrapolated:
     """The method pushed ahead (Ang & Gillis), where that is wished and leaves neither the ball nor the simplex."""
     if extrapolate not in (True, False, "auto"):
         raise OptionError(f"extrapolate={extrapolate!r}; expected True, False or 'auto'.")
@@ -92,13 +53,6 @@ def extrapolated(problem: Problem, method: Alternating, extrapolate: bool | str)
             "extrapolate=True cannot be had with rows that sum to one or a penalty on one factor only; leave it 'auto'."
         )
     return Extrapolated(method) if free and extrapolate else method
-
-
-def sweeps_beside_pair(problem: Problem) -> tuple[int, int]:
-    """(for W, for H): 1 + half the cost of a pair in sweeps, at most MOST_SWEEPS (Gillis & Glineur 2012, α = ½)."""
-    n, m = problem.shape
-    pair = problem.nnz + min(n, m) * problem.k
-    return tuple(min(MOST_SWEEPS, 1 + pair // (2 * r * problem.k)) for r in (n, m))  # type: ignore[return-value]
 
 
 def bpp(problem: Problem, *, extrapolate: bool | str = False) -> Iteration:
@@ -177,9 +131,33 @@ def randomized(
     return Randomized(compressed, exact, width, power_iterations, seed=problem.seed)
 
 
+def sketched(
+    problem: Problem, *, sample: tuple[float, float] = (4, 128),
+    acceleration: int | str = "auto", extrapolate: bool | str = "auto",
+) -> Iteration:  # fmt: skip
+    """HALS on growing samples of X, then on X itself; `sample`: rows in the first and the last for each component."""
+    first, last = numbers(sample, "sample")
+    if not 0 < first <= last:
+        raise OptionError(f"sample={sample!r}; expected two positive numbers, the first at most the second.")
+    turned = problem.shape[1] > problem.shape[0] and not problem.fixed
+    seen = problem.T if turned else problem
+    refitting = seen.alternating(Refit(), Hals(sweeps_wished(seen, acceleration)[1]))
+
+    def small(X: Matrix) -> Iteration:
+        own = replace(seen, shape=X.shape, nnz=X.nnz)
+        on_W, on_H = sweeps_wished(own, acceleration)
+        share = seen.shape[0] / X.shape[0]  # a row stands for so many: so it pays their penalties in the objective
+        paid = replace(seen.penalty, l1_W=share * seen.penalty.l1_W, l2_W=share * seen.penalty.l2_W)
+        return extrapolated(own, replace(own.alternating(Hals(on_W), Hals(on_H)), penalty=paid), extrapolate)
+
+    exact = hals(problem, acceleration=acceleration, extrapolate=extrapolate)
+    sizes = sample_sizes(seen.shape[0], problem.k, first, last)
+    return Sketched(sizes, small, refitting, exact, turned, problem.seed)
+
+
 SOLVERS: Mapping[str, Callable[..., Iteration]] = {
     "hals": hals, "bpp": bpp, "mu": mu, "pgd": pgd, "nesterov": nesterov, "ipalm": ipalm, "admm": admm,
-    "sanls": sanls, "randomized": randomized,
+    "sanls": sanls, "randomized": randomized, "sketched": sketched,
 }  # fmt: skip
 # measure no KKT residual: they stop when the objective stands still over so many iterations
 WINDOWS = {"mu": 10, "sanls": 30}

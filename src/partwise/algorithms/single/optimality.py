@@ -27,8 +27,8 @@ class Optimality:
     fixed: int = 0
     constraint: Constraint = ""
 
-    def violation(self, F: Array, eq: NormalEq) -> float:
-        """‖projected gradient‖₁ at F (k, r)."""
+    def violation(self, F: Array, eq: NormalEq, weights: Array | None = None) -> float:
+        """‖projected gradient‖₁ at F (k, r), whose columns may be weighted (r,)."""
         slopes = eq.gradient(F)
         if self.l1 or self.l2:
             slopes += F.dtype.type(self.l1) + F.dtype.type(self.l2) * F
@@ -36,6 +36,8 @@ class Optimality:
             slopes -= _outward(F, slopes)
         elif self.constraint == "simplex":
             slopes -= np.sum(F * slopes, axis=0)  # the multiplier of each column's sum
+        if weights is not None:
+            slopes *= weights
         slopes[: self.fixed] = 0
         return violation(F, slopes)
 

@@ -19,6 +19,8 @@ from typing import final
 
 import numpy as np
 
+from partwise.algorithms.single.alternating import Alternating
+from partwise.algorithms.single.extrapolated import Extrapolated
 from partwise.currency import Array, Memory, State
 from partwise.data import LowRank, Weighted
 from partwise.errors import OptionError
@@ -36,7 +38,7 @@ class Randomized:
     """`compressed` works on Q B, `exact` on X. While X is not read its loss is not known: NaN."""
 
     compressed: Iteration
-    exact: Iteration
+    exact: Alternating | Extrapolated
     width: int  # l
     power_iterations: int = 2
     gain: float = 5e-3  # of the objective, in a window: less, and Q B has given what it can
@@ -59,7 +61,7 @@ class Randomized:
             return _outer(low, held)
         found = low._replace(loss=0.5 * X.sq_error(low.Wt, low.H, X.T.normal_eq(low.Wt, low.H)))
         if held["mark"] - found.objective < self.gain * found.objective:
-            return self.exact.init(X, low.Wt, low.H)
+            return self.exact.onward(found)
         return _outer(low, {**held, "mark": found.objective})._replace(loss=found.loss)
 
     def _compress(self, X: Matrix, state: State) -> State:
