@@ -60,8 +60,8 @@ def sketched_hals(X, W, H, u, sizes):
 PAGE = Page(
     solver="sketched",
     title="Sketched HALS, finished exactly",
-    reference="Ours. The sketches are samples of rows by importance, as in randomized least squares (Larsen and Kolda, *Practical leverage-based "
-    "sampling for low-rank tensor decomposition*, SIMAX 2022); samples that double while they teach are from stochastic optimisation "
+    reference="Ours. The sketches are samples of rows by importance, as in randomized least squares (Larsen and Kolda, *Practical "
+    "leverage-based sampling for low-rank tensor decomposition*, SIMAX 2022); samples that double while they teach are from stochastic optimisation "
     "(Daneshmand, Lucchi and Hofmann, *Starting small*, ICML 2016).",
     printed=(sweep, fit_anew, sketched_hals),
     ours=(Sketched, refined, sample_sizes, Importance, Refit),
@@ -73,11 +73,11 @@ PAGE = Page(
         ("line 9", "`hals`", "`Sketched.exact`"),
         ("rows", "columns, if these are more", "`Sketched.turned`"),
     ),
-    cost="Of the first few, O(s m k) each for up to 30 sweeps on s rows of X; then as HALS. X is read whole once for its rows' norms, and "
-    "from the first iteration after the samples on.",
+    cost="Of the first few, O(s m k) each for up to 30 sweeps on s rows of X; then as HALS. X is read whole for its rows' norms, and "
+    "after the samples.",
     good_for="Dense X with at least some forty rows (or columns) for each component, when an error near the best will do.",
     differences=(
-        "The transcription sweeps once a pair and does not extrapolate, so that it can be read; `acceleration=1, extrapolate=False` is that.",
+        "The transcription sweeps once a pair and does not extrapolate: `acceleration=1, extrapolate=False`.",
         "A component that is dead, in the sample or in X, is left alone.",
     ),
 )

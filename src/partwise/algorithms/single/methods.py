@@ -135,7 +135,7 @@ def sketched(
     problem: Problem, *, sample: tuple[float, float] = (4, 128),
     acceleration: int | str = "auto", extrapolate: bool | str = "auto",
 ) -> Iteration:  # fmt: skip
-    """HALS on growing samples of X, then on X itself; `sample`: rows in the first and the last for each component."""
+    """HALS on growing samples of X, then on X; `sample`: rows in the first and the last for each component."""
     first, last = numbers(sample, "sample")
     if not 0 < first <= last:
         raise OptionError(f"sample={sample!r}; expected two positive numbers, the first at most the second.")

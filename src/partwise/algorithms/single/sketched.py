@@ -103,7 +103,7 @@ class Sketched:
 
 
 def refined(method: Iteration, X: Matrix, Wt: Array, H: Array) -> State:
-    """The factors of a sample (s, m) after at most MOST iterations; after fewer, if one gains less than k / (s PATIENCE) of the loss."""
+    """The factors of a sample (s, m): until an iteration gains less than k / (s PATIENCE) of the loss; at most MOST of them."""
     state = method.init(X, Wt, H)
     least = len(H) / (X.shape[0] * PATIENCE)
     for _ in range(MOST):
