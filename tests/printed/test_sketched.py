@@ -60,9 +60,9 @@ def sketched_hals(X, W, H, u, sizes):
 PAGE = Page(
     solver="sketched",
     title="Sketched HALS, finished exactly",
-    reference="Ours. The sketches are samples of rows by importance, as in randomized least squares (Larsen and Kolda, *Practical "
-    "leverage-based sampling for low-rank tensor decomposition*, SIMAX 2022); samples that double while they teach are from stochastic optimisation "
-    "(Daneshmand, Lucchi and Hofmann, *Starting small*, ICML 2016).",
+    reference="Ours. The sketches are samples of rows by importance, as in randomized least squares (Larsen and Kolda, "
+    "*Practical leverage-based sampling for low-rank tensor decomposition*, SIMAX 2022); samples that double while they teach "
+    "are from stochastic optimisation (Daneshmand, Lucchi and Hofmann, *Starting small*, ICML 2016).",
     printed=(sweep, fit_anew, sketched_hals),
     ours=(Sketched, refined, sample_sizes, Importance, Refit),
     table=(
