@@ -92,6 +92,7 @@ class Disclosure(NamedTuple):
     name: str  # what S is drawn from; the same name is the same S
     d: int
     n: int  # rows that it is of: with n independent sketched rows, X is known
+    allowance: float = 0.0  # the share of n that the study allows to be shown
 
 
 class Reply(NamedTuple):

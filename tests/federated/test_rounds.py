@@ -7,10 +7,10 @@ from federated.parties import run, shards
 from partwise.algorithms.federated.methods import METHODS
 from partwise.drivers.transports.in_process import InProcess
 
-SYNCHRONOUS = [name for name in METHODS if not name.startswith("asyn")]
+SYNCHRONOUS = [name for name in METHODS if not name.startswith(("asyn", "modified"))]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "modified-dsanls"])
 def test_error_falls(name):
     outcome, _, mail = run(name, shards())
     errors = [point.error for point in outcome.history if not np.isnan(point.error)]

@@ -6,15 +6,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import final
 
-from partwise.currency import Arrays
+from partwise.currency import Arrays, Disclosure
 from partwise.drivers.declared import breach
 from partwise.drivers.letters import Letter
 from partwise.drivers.summing import KINDS, Safety, Summing
 from partwise.drivers.vault import Kept, Vault
 from partwise.errors import PartwiseError, RunError
 from partwise.kernels.threads import one_for_blas
+from partwise.privacy.leakage import LeakLedger
 from partwise.protocols import Matrix, Round
 
+LEAKS = "leaks.jsonl"  # beside the party's state
 START = -(2**31)  # the round of a party that has not begun
 
 
@@ -29,6 +31,7 @@ class Seat:
     p: int
     vault: Vault
     safety: Safety = field(default_factory=Safety)  # what the party insists on where sums are secure
+    leaks: LeakLedger | None = None  # a party may insist on one of its own; else it keeps one for the study's allowance
 
     def answer(self, letter: Letter) -> Letter:
         """What goes back; a "failed" letter with a sentence where the party cannot do what is asked."""
@@ -81,6 +84,9 @@ class Seat:
         wrong = breach(down, declared.down)
         if wrong:
             raise RunError(f"Party {self.p} cannot go on: the server {wrong}.")
+        sketch = self.method.disclosure(t, self.p)
+        if sketch is not None:
+            self._leak_ledger(sketch).show(sketch, t)
         stays, goes = self.method.party(self.X, kept.groups["private"], down, t, self.p)
         wrong = breach(goes, declared.up)
         if wrong:
@@ -88,6 +94,13 @@ class Seat:
         kept_too = {name: group for name, group in kept.groups.items() if name != "finished"}
         self.vault.keep(Kept(t, {**kept_too, "private": stays, "goes": goes}))
         return goes
+
+    def _leak_ledger(self, sketch: Disclosure) -> LeakLedger:
+        """The party's own, or one with the allowance that the study wrote down."""
+        if self.leaks is None:
+            path = None if self.vault.folder is None else self.vault.folder / LEAKS
+            self.leaks = LeakLedger(sketch.allowance, path)
+        return self.leaks
 
     def finished(self) -> Arrays:
         """What the party has in the end."""

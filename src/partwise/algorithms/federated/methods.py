@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from partwise.algorithms.federated.asyn import Asyn
+from partwise.algorithms.federated.dsanls import ModifiedDsanls
 from partwise.algorithms.federated.exact import Exact
 from partwise.algorithms.federated.merging import MERGING
 from partwise.algorithms.federated.sketching import Local
@@ -15,6 +16,7 @@ from partwise.algorithms.federated.syn import SynSD, SynSSD
 from partwise.algorithms.single.methods import numbers, whole
 from partwise.algorithms.single.sanls import Damping
 from partwise.errors import OptionError
+from partwise.privacy.leakage import EXACT
 from partwise.protocols import Round
 from partwise.sketches import KINDS
 
@@ -72,6 +74,24 @@ def asyn_ssd_v(
     return Asyn(study, positive(relaxation, "relaxation"), whole(local_steps, "local_steps"), samples=True, local=local)
 
 
+def modified_dsanls(
+    study: Study, *, allowance: float = 0.0, sketches: int | None = None, sketch: str = "count", sketch_size: float = 0.1,
+    damping: Damped = CAREFUL,
+) -> Round:  # fmt: skip
+    """Modified DSANLS: sketches of the data are shown, up to an `allowance` (share of a party's rows); 0 refuses them all.
+
+    `sketches`: use so many in turn, instead of a new one in each round.
+    """
+    if isinstance(allowance, bool) or not isinstance(allowance, (int, float)) or not 0 <= allowance <= 1:
+        raise OptionError(f"allowance={allowance!r}; expected a share of the rows between 0 and 1, such as 0.05.")
+    if sketch == EXACT:
+        raise OptionError(
+            "sketch='subsample' shows entries of the data as they are; take 'count', 'gaussian' or 'srht'."
+        )
+    turns = None if sketches is None else whole(sketches, "sketches")
+    return ModifiedDsanls(study, sketched(study, sketch, sketch_size, damping), float(allowance), turns)
+
+
 METHODS: Mapping[str, Callable[..., Round]] = {
     "exact": exact,
     "syn-sd": syn_sd,
@@ -80,6 +100,7 @@ METHODS: Mapping[str, Callable[..., Round]] = {
     "syn-ssd-uv": syn_ssd_uv,
     "asyn-sd": asyn_sd,
     "asyn-ssd-v": asyn_ssd_v,
+    "modified-dsanls": modified_dsanls,
     **MERGING,
 }
 
