@@ -15,6 +15,7 @@ from partwise import __version__
 VERBS = (
     ["fit"],
     ["apply"],
+    ["audit"],
     ["compare"],
     ["plan"],
     ["reproduce"],

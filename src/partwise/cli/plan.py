@@ -9,9 +9,9 @@ import typer
 from partwise.cli import options as o
 from partwise.errors import OptionError
 
-EXAMPLE = """Examples:  partwise plan counts.npz -k 50 --threads 8
-
-partwise plan --epsilon 1 --delta 1e-6 --records 20000 --rounds 20"""
+EXAMPLE = (
+    "Example:  partwise plan counts.npz -k 50 --threads 8   or   partwise plan --epsilon 1 --delta 1e-6 --records 20000"
+)
 PRIVACY = "Privacy (no data is read)"
 
 MaybeData = Annotated[str | None, typer.Argument(help="As for fit; not with --epsilon.", show_default=False)]
