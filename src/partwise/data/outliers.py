@@ -38,7 +38,7 @@ def outliers(X: Entries, Wt: Array, H: Array, penalty: float, bound: float = np.
     X = _whole(X)
     found, sums = [], np.zeros(3)
     for part in row_slices(X.shape[0], X.shape[1] * X.dtype.itemsize):
-        entries = _entries(X, part)
+        entries = dense_rows(X.rows(part))
         D = entries - Wt[:, part].T @ H
         R = soft_threshold(D, penalty, bound)
         sums += np.abs(R).sum(dtype=np.float64), sq64(entries - R), sq64(D - R)
@@ -59,10 +59,9 @@ def _whole(X: Entries) -> Dense | Sparse:
                     "entries or weights. Fill in what is missing, or use NMF.")  # fmt: skip
 
 
-def _entries(X: Dense | Sparse, part: slice) -> Array:
-    """(rows, m): a block of X, dense."""
-    return X.array[part] if isinstance(X, Dense) else _dense(X.rows(part))
-
-
-def _dense(X: Sparse) -> Array:
+def dense_rows(X: Entries) -> Array:
+    """(n, m): all of a small X as an array."""
+    X = _whole(X)
+    if isinstance(X, Dense):
+        return X.array
     return X.stored.T.toarray() if X.flipped else X.stored.toarray()

@@ -24,7 +24,7 @@ from partwise.algorithms.private.shrinkage import cleaned_symmetric, edge, posit
 from partwise.algorithms.single.methods import Problem, method
 from partwise.currency import Array, Arrays
 from partwise.data import as_matrix
-from partwise.privacy.clip import Statistics, rounding_allowance, sum_sensitivity
+from partwise.privacy.clip import Statistics, rounding_allowance
 from partwise.privacy.vectors import pack, unpack_gram
 from partwise.randomness import Purpose, generator
 
@@ -57,9 +57,8 @@ class Moments:
             )
         metric = Metric(public["direction"][None], public["shrink"][None])
         if t == HISTOGRAM:  # one record leaves a bin and enters another
-            sensitivity = (
-                sum_sensitivity(1.0, known.neighbours) / (2**0.5 if known.neighbours == "replace" else 1.0) / known.n
-            )
+            worst = 2**0.5 if known.neighbours == "replace" else 1.0
+            sensitivity = worst / known.n + rounding_allowance(known.n, 1.0)
             return Query(
                 "histogram of lengths",
                 len(EDGES),

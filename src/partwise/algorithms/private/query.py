@@ -33,6 +33,7 @@ class Knowledge:
     neighbours: Neighbours = "replace"
     row_norm: float | None = None  # rows are shortened to this length; None: every row is brought to length one
     seed: int = 0  # of starts and simulations, which need not be secret
+    delta: float = 1e-5  # for the published accounting, which has no other strength than (ε, δ)
 
     def __post_init__(self) -> None:
         if self.row_norm is not None:

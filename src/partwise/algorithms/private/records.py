@@ -5,16 +5,21 @@ Rows are scaled, not copied: to length one, or to at most `row_norm`, and in uni
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from partwise.algorithms.private.query import Knowledge
+from partwise.algorithms.single.robust import exact_robust_W
 from partwise.currency import Array, NormalEq
-from partwise.data import Entries
+from partwise.data import Entries, as_matrix
+from partwise.data.dense import row_slices
 from partwise.data.moments import second_moment, weighted_mean
+from partwise.data.outliers import dense_rows, outliers
 from partwise.kernels.threads import side_by_side
 from partwise.privacy.clip import clip_scales
+from partwise.randomness import Purpose, columns
 from partwise.updates import Bpp
 
 SAFE = 1 - 1e-12  # no norm ends above its clip by rounding
@@ -69,6 +74,18 @@ def moment(X: Entries, known: Knowledge, metric: Metric, clip: float) -> Array:
     return metric.of_moment(second_moment(X, scales**2)) / known.n
 
 
+def group_sums(X: Entries, known: Knowledge) -> Array:
+    """(k, m): Σ x / n over the records of each group. A record's group is the public random direction that it points along most."""
+    directions = columns(
+        lambda rng, size: rng.standard_normal((size, known.k)), (known.k, known.m), known.seed, Purpose.LOCAL_START
+    )
+    scales = row_scales(X, known)
+    group = np.argmax(X.times(directions), axis=0)
+    members = np.zeros((known.k, X.shape[0]))
+    members[group, np.arange(X.shape[0])] = scales
+    return X.T.times(members) / known.n
+
+
 class Clips(NamedTuple):
     """Of w, and of the residual where there is one."""
 
@@ -91,6 +108,31 @@ def statistics(X: Entries, known: Knowledge, H: Array, clips: Clips) -> Parts:
     for part in parts:
         total = Parts(total.pair.plus(part.pair), total.inside + part.inside)
     return Parts(NormalEq(total.pair.gram / known.n, total.pair.cross / known.n), total.inside / known.n)
+
+
+class Outlying(NamedTuple):
+    """When an entry of a scaled row is an outlier, and how large one may be."""
+
+    penalty: float  # λ
+    bound: float  # M
+
+
+def cleaned_statistics(X: Entries, known: Knowledge, H: Array, outlying: Outlying) -> NormalEq:
+    """(Σ w wᵀ, Σ w yᵀ) / n with y = x − r: the exact w and outliers r of each row; w and y clipped to length one.
+
+    For x ≥ 0 an entry of y lies between x and w H, so it is not negative.
+    """
+    gram, cross = np.zeros((len(H), len(H))), np.zeros_like(H)
+    find = partial(outliers, penalty=outlying.penalty, bound=outlying.bound)
+    for part in row_slices(X.shape[0], X.shape[1] * 8):
+        block = X.rows(part)
+        rows = as_matrix(dense_rows(block) * row_scales(block, known)[:, None])
+        W = exact_robust_W(rows, H, find)
+        Y = dense_rows(rows) - find(rows, W, H).matrix.toarray()
+        W = W * clip_scales(np.linalg.norm(W, axis=0), SAFE)
+        Y = Y * clip_scales(np.linalg.norm(Y, axis=1), SAFE)[:, None]
+        gram, cross = gram + W @ W.T, cross + W @ Y
+    return NormalEq(gram / known.n, cross / known.n)
 
 
 def exact_rows(X: Entries, scales: Array, H: Array, gram: Array) -> tuple[Array, Array]:
