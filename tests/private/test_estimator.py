@@ -8,7 +8,7 @@ from partwise import PrivateNMF
 from partwise.privacy.accountant import Accountant
 from partwise.privacy.ledger import BudgetSpentError, replayed
 
-METHODS = ["moments", "residual", "plain"]
+METHODS = ["moments", "residual", "plain", "ppnmf"]
 
 
 def parts(n=600, m=12, k=3, seed=0):
@@ -45,11 +45,11 @@ def test_spends_its_budget_and_no_more(method, neighbours):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_with_much_budget_it_finds_the_parts(method):
-    X = parts(3000)
+    X = parts(1000)
     from partwise import NMF
 
     best = loss(X, NMF(3, random_state=0).fit(unit(X)).components_)
-    more = {} if method == "moments" else {"rounds": 100}
+    more = {} if method == "moments" else {"rounds": {"ppnmf": 200}.get(method, 50)}
     much, little = (fitted(method, X, epsilon=e, **more).components_ for e in (2000.0, 0.05))
     assert loss(X, much) < 3 * best + 2e-3
     assert loss(X, little) > loss(X, much)
@@ -145,3 +145,37 @@ def test_verbose_tells_only_what_is_public(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Release 1: mean, 12 numbers; ε = ")
     assert not any("objective" in line or "error" in line for line in lines)
+
+
+def test_the_published_start_leaks_and_everything_says_so():
+    with pytest.warns(UserWarning, match="not private: the start is NNDSVD"):
+        model = fitted("ppnmf-as-published", method_options={"start": "nndsvd", "rounds": 5})
+    assert model.epsilon_spent_ == float("inf")
+    assert "not private: the start is NNDSVD" in model.statement_
+    valid = fitted("ppnmf-as-published", method_options={"rounds": 5})
+    assert valid.epsilon_spent_ < 1.0  # their counting is loose, so they spend less than they say
+    assert "not private" not in valid.statement_
+
+
+def test_outliers_of_ppnmf():
+    X = unit(parts(200))
+    X[::7, 3] += 1.0
+    model = fitted("ppnmf", X, method_options={"outlier_penalty": 0.1, "rounds": 10}, epsilon=5.0)
+    assert 4.99 < model.epsilon_spent_ <= 5.0
+
+
+def test_the_statement_is_a_page_an_officer_can_read():
+    text = fitted().statement_
+    for word in ("unit", "adversary", "total", "each record, of 600", "second moment, round 3"):
+        assert word in text
+
+
+def test_auto_looks_at_public_things_only():
+    X = parts(50, 3200)
+    X[np.quantile(X, 0.99) > X] = 0
+    choices = [
+        PrivateNMF(2, epsilon=5.0, rounds=2, **wishes).fit(form(X)).method_
+        for form, wishes in ((np.asarray, {}), (sp.csr_array, {}), (np.asarray, {"density": 0.01}))
+    ]
+    assert choices == ["residual", "plain", "plain"]
+    assert fitted("auto").method_ == "moments"

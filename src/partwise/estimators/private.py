@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import secrets
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, final
@@ -13,11 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from partwise.algorithms.private.query import Query
 from partwise.currency import Array
 from partwise.errors import OptionError
-from partwise.estimators.privately import Wishes, factorize_private, prepare_private
+from partwise.estimators.privately import NOT_PRIVATE, Wishes, factorize_private, prepare_private
 from partwise.estimators.settings import Settings
 from partwise.estimators.telling import tell
 from partwise.estimators.transformer import NonnegativeTransformer, seed_from
+from partwise.privacy.checking import check
 from partwise.privacy.ledger import Ledger
+from partwise.privacy.statement import statement
 
 STARTS = (None, "random", "released")
 
@@ -54,7 +58,8 @@ class PrivateNMF(NonnegativeTransformer):
     Attributes
     ----------
     components_ : (k, m), H, rows of length one. May be published.
-    epsilon_spent_ : total ε at `delta`.
+    epsilon_spent_ : total ε at `delta`; infinite for a start that leaks.
+    statement_ : a page for a privacy officer.
     ledger_ : the `Ledger`: its `entries` say what was released.
     published_error_ : √mean ‖x − wH‖² over the rows as scaled, noisy; with `publish_error` only.
     method_, method_reason_, n_iter_, n_components_, n_features_in_, feature_names_in_.
@@ -122,7 +127,9 @@ class PrivateNMF(NonnegativeTransformer):
         prepared = prepare_private(entries, wishes, None if self.ledger is None else Path(self.ledger))
         found = factorize_private(entries, prepared, [_tell] if self.verbose else [])
         self.components_, self.n_components_ = found.H, len(found.H)
-        self.ledger_, self.epsilon_spent_ = found.ledger, found.ledger.epsilon
+        self.ledger_, self.epsilon_spent_ = found.ledger, math.inf if found.leaks else found.ledger.epsilon
+        if found.leaks:
+            warnings.warn(f"These components are {NOT_PRIVATE}", UserWarning, stacklevel=2)
         self.method_, self.method_reason_ = found.choice
         self.n_iter_ = found.rounds
         self._error = found.error
@@ -131,6 +138,12 @@ class PrivateNMF(NonnegativeTransformer):
     def fit_transform(self, X: Any, y: Any = None) -> Array:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The same, and W (n, k) of these rows, exact: yours, not to be published."""
         return self.fit(X).transform(X)
+
+    @property
+    def statement_(self) -> str:
+        """What was promised and spent, on a page."""
+        check_is_fitted(self)
+        return "\n".join(f"{name:>10}  {line}" for name, line in statement(check(self.ledger_.content)))
 
     @property
     def published_error_(self) -> float:

@@ -8,17 +8,24 @@ from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
+import scipy.sparse as sp
 
 from partwise.algorithms.private.methods import SPARSE, Choice, choose, method
-from partwise.algorithms.private.query import Knowledge, PrivateMethod, Query
-from partwise.algorithms.private.records import mean_sq_error
+from partwise.algorithms.private.query import Knowledge, PrivateMethod, Query, unit_rows
+from partwise.algorithms.private.records import mean_sq_error, row_scales
 from partwise.currency import Array
-from partwise.data import Dense, Entries, Sparse, Streamed
+from partwise.data import Dense, Entries, Sparse, Streamed, as_matrix
 from partwise.drivers.releases import Watch, released, run_releases
 from partwise.errors import DataError, OptionError
 from partwise.privacy.accountant import Budget
-from partwise.privacy.ledger import Ledger
+from partwise.privacy.ledger import NOTE, Ledger
 from partwise.privacy.terms import Terms
+from partwise.start import start
+
+NOT_PRIVATE = (
+    "not private: the start is NNDSVD of the data itself, which no ε covers; one record can move it by 40 % and more. "
+    "What this run publishes is for comparison only, on data that need no protection."
+)
 
 
 @final
@@ -104,6 +111,7 @@ class PrivateFactorization(NamedTuple):
     ledger: Ledger
     choice: Choice
     rounds: int
+    leaks: bool  # whether something else than the releases shows: then no ε holds
     error: float | None  # √mean ‖x − wH‖² of rows scaled as they were, noisy; None where not paid for
 
 
@@ -113,17 +121,46 @@ def prepare_private(X: Entries, wishes: Wishes, ledger: Path | None = None) -> P
         raise DataError("X has missing entries or weights. Private methods need complete rows that count the same: fill in what is "
                         "missing by a rule that looks at one row only, such as 0.")  # fmt: skip
     n = wishes.count(X)
-    terms = Terms(
-        wishes.delta, n, wishes.epsilon, wishes.unit, wishes.neighbours,  # type: ignore[arg-type]
-        method=wishes.method, insecure_seed=wishes.insecure_seed,
-    )  # fmt: skip
-    norm = None if wishes.row_norm == "unit" else float(wishes.row_norm)
     budget = Budget(wishes.epsilon, wishes.delta)
-    mu = budget.mu * (1 - 1e-9) * (1 - wishes.publish_error) ** 0.5  # a little less: sums of shares are rounded
-    known = Knowledge(n, X.shape[1], int(wishes.n_components), mu, terms.neighbours, norm, wishes.seed)
+    mu = budget.mu * (1 - 1e-9)  # a little less: sums of shares are rounded
+    norm = None if wishes.row_norm == "unit" else float(wishes.row_norm)
+    known = Knowledge(
+        n, X.shape[1], int(wishes.n_components), mu * (1 - wishes.publish_error) ** 0.5,
+        wishes.neighbours, norm, wishes.seed, wishes.delta,  # type: ignore[arg-type]
+    )  # fmt: skip
     choice = wishes.choice(X, known)
-    chosen = method(choice.name, known, wishes.options)
-    return Prepared(chosen, choice, Ledger(terms, ledger), budget.mu * (1 - 1e-9) * wishes.publish_error**0.5)
+    terms = Terms(
+        wishes.delta,
+        n,
+        wishes.epsilon,
+        wishes.unit,
+        known.neighbours,
+        method=choice.name,
+        insecure_seed=wishes.insecure_seed,
+    )
+    options, leaks = _with_start(X, choice.name, known, wishes.options)
+    chosen = method(choice.name, known, options)
+    opened = Ledger(terms, ledger)
+    for leak in leaks:
+        opened.note(leak, private=False)
+    return Prepared(chosen, choice, opened, mu * wishes.publish_error**0.5)
+
+
+def _with_start(
+    X: Entries, name: str, known: Knowledge, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """PPNMF's own start, for comparison only: made of the data without noise, and said so."""
+    given = dict(options)
+    if name != "ppnmf-as-published" or given.get("start") != "nndsvd":
+        return given, []
+    scaled = as_matrix(sp.diags_array(row_scales(X, known)) @ X.stored if isinstance(X, Sparse) else _scaled(X, known))
+    _, H = start(scaled, known.k, "nndsvd", known.seed)
+    given["start"] = unit_rows(H, np.full(known.m, known.m**-0.5))
+    return given, [NOT_PRIVATE]
+
+
+def _scaled(X: Any, known: Knowledge) -> Array:
+    return np.concatenate([block.array * row_scales(block, known)[:, None] for _, block in X.blocks()])
 
 
 def factorize_private(X: Entries, prepared: Prepared, watchers: Sequence[Watch] = ()) -> PrivateFactorization:
@@ -136,4 +173,5 @@ def factorize_private(X: Entries, prepared: Prepared, watchers: Sequence[Watch] 
         query = Query("mean squared error", 1, 1.0 / n, 1.0, lambda X: np.array([mean_sq_error(X, chosen.known, H)]))
         noisy, _ = released(query, mu_of_error, X, ledger, chosen.rounds + 1)
         error = float(max(noisy[0], 0.0)) ** 0.5
-    return PrivateFactorization(H, ledger, choice, chosen.rounds, error)
+    leaks = any(entry["kind"] == NOTE and not entry["private"] for entry in ledger.entries)
+    return PrivateFactorization(H, ledger, choice, chosen.rounds, leaks, error)

@@ -101,6 +101,11 @@ class Chain:
         """The digest of the last line: of the whole chain."""
         return self.entries[-1][DIGEST] if self.entries else START
 
+    @property
+    def content(self) -> bytes:
+        """All lines, as a file holds them."""
+        return "".join(_text(entry) + "\n" for entry in self.entries).encode()
+
     def append(self, entry: Entry) -> dict[str, Any]:
         """Add a line; when this returns, it is on the disk."""
         linked = {LINE: len(self.entries), PREVIOUS: self.head, **entry}

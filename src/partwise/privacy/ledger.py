@@ -60,6 +60,11 @@ class Ledger:
         """All lines."""
         return tuple(self._chain.entries)
 
+    @property
+    def content(self) -> bytes:
+        """All of it, as a file holds it: what `privacy.checking.check` takes."""
+        return self._chain.content
+
     def releases(self) -> Iterator[Mapping[str, Any]]:
         """The lines about releases."""
         return (entry for entry in self._chain.entries if entry["kind"] == RELEASE)

@@ -25,7 +25,7 @@ from partwise.currency import Array, Arrays, NormalEq
 from partwise.privacy.clip import Statistics, rounding_allowance
 from partwise.privacy.vectors import pack, unpack
 from partwise.protocols import Matrix
-from partwise.updates import Hals, Penalised
+from partwise.updates import Hals
 
 INSIDE = 0.3  # the share of records whose residual should be within its clip
 COUNTED = 0.3  # how much the noisy share of those may cost, beside the statistics
@@ -72,7 +72,10 @@ class Iterated:
         known = self.known
         if self.start_share > 0 and t == 1:
             B = noisy.reshape(known.k, known.m)
-            return {**public, "H": unit_rows(np.maximum(B - self.threshold * scale, 0.0), public["H"])}
+            return {
+                **public,
+                "H": unit_rows(np.where(self.threshold * scale < B, np.maximum(B, 0.0), 0.0), public["H"]),
+            }
         bounds, clip = self._bounds(public), public["clip"]
         if self.residual:
             inside, noisy = float(noisy[-1]) / COUNTED, noisy[:-1]
@@ -123,5 +126,6 @@ class Iterated:
             news = cleaned_rectangular(seen["cross"] - seen["gram"] @ H, deviation)
             moved, _ = Hals(self.sweeps)(H, NormalEq(gram, gram @ H + news), ())
         else:
-            moved, _ = Penalised(Hals(self.sweeps), l1=self.threshold * deviation)(H, NormalEq(gram, seen["cross"]), ())
+            cross = np.where(seen["cross"] > self.threshold * deviation, seen["cross"], 0.0)
+            moved, _ = Hals(self.sweeps)(H, NormalEq(gram, cross), ())
         return unit_rows(moved, H)

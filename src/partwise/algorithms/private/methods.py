@@ -15,6 +15,9 @@ from partwise.algorithms.single.methods import whole
 from partwise.errors import OptionError
 
 WIDE = 3000  # features: a second moment of more takes over 70 MB, and its noise grows with √m
+SHARP = (
+    3e4  # n μ from which no w is clipped by "plain": a tight clip lessens noise, and weighs records by other than ‖w‖
+)
 SPARSE = 0.1  # of the entries: below, data counts as sparse
 
 
@@ -33,13 +36,17 @@ def residual(
 
 
 def plain(
-    known: Knowledge, *, rounds: int = 10, start_share: float = 0.1, w_clip: float = 0.5, forget: float = 0.3,
-    threshold: float = 1.0,
+    known: Knowledge, *, rounds: int = 10, start_share: float = 0.1, w_clip: float | str = "auto", forget: float = 0.3,
+    threshold: float = 3.0,
 ) -> PrivateMethod:  # fmt: skip
-    """Normal equations of the rows; entries of B below `threshold` standard deviations of their noise count as zero."""
+    """Normal equations of the rows. `w_clip` bounds ‖w‖: tightly where noise rules ("auto": by n and the budget).
+
+    Entries of B below `threshold` standard deviations of their noise count as zero.
+    """
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold < 100:
         raise OptionError(f"threshold={threshold!r}; expected a number ≥ 0.")
-    return Iterated(known, False, *_rounds(rounds, start_share), w_clip=within(w_clip, "w_clip", 0, 1.01),
+    clip = min(1.0, max(0.1, known.n * known.mu / SHARP)) if w_clip == "auto" else within(w_clip, "w_clip", 0, 1.01)
+    return Iterated(known, False, *_rounds(rounds, start_share), w_clip=clip,
                     forget=within(forget, "forget", 0, 1.01), threshold=float(threshold))  # fmt: skip
 
 

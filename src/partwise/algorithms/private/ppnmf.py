@@ -6,9 +6,10 @@
     Ā, B̄ (line 3)                  A, B of the mean over records, + noise       `Query`
     η_W, P_C (lines 4 and 5)       step, `ball`                                 `learn`
 
-As published: A and B with Δ_A = 2/n and Δ_B = 2/n (4/n with outliers), the same multiple of noise on each, that multiple being what their
-formula of Rényi privacy gives for the total ε. Repaired: one joint release with the sensitivity that it has, counted exactly. In both rows are
-clipped in code, and w is exact for the published H alone: with the paper's maximum-normalised rows no ε could be stated.
+As published: A and B with Δ_A = 2/n and Δ_B = 2/n (4/n with outliers), the same multiple of noise on each, that multiple being
+what their formula of Rényi privacy gives for the total ε. Repaired: one joint release with the sensitivity that it has, counted
+exactly. In both, rows are clipped in code and w is exact for the published H alone: of the paper's rows, whose largest entry is 1,
+no ε could be stated.
 """
 
 from __future__ import annotations
