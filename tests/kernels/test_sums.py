@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from partwise.kernels.sums import CHUNK, LANES, dot64, sq64, violation
+from partwise.kernels.sums import CHUNK, LANES, dot64, row_squares, sq64, violation
 from partwise.kernels.threads import threads
 
 DTYPES = [np.float32, np.float64]
@@ -36,6 +36,14 @@ def test_violation_counts_what_could_still_move(shape, dtype):
         abs(g) for f, g in zip(F.ravel().tolist(), gradient.ravel().tolist(), strict=True) if f > 0 or g < 0
     )
     assert violation(F, gradient) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_squares_of_rows_are_those_of_float64(shape, dtype):
+    B = pair(shape, dtype)[1]
+    B.flags.writeable = False
+    np.testing.assert_allclose(row_squares(B), np.sum(B.astype(np.float64) ** 2, axis=1), rtol=1e-13)
 
 
 def test_small_terms_survive_beside_large_ones():

@@ -11,6 +11,7 @@ import numpy as np
 from partwise.currency import Array, RatioEq
 from partwise.data.betas import divergences, floor, weights_of_ratio
 from partwise.data.entries import Entries
+from partwise.kernels.sums import row_squares
 from partwise.protocols import Sketch
 
 BLOCK_BYTES = 4 << 20  # of X at a time: what stays in cache between its two products of an iteration
@@ -63,6 +64,8 @@ class Dense(Entries):
         return RatioEq(numerator, denominator)
 
     def row_sq_norms(self) -> Array:
+        if self.array.flags.c_contiguous:
+            return row_squares(self.array)
         rows = np.empty(self.shape[0])
         for part in self._slices():
             block = np.asarray(self.array[part], np.float64)

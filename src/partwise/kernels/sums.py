@@ -29,6 +29,14 @@ def sq64(A: Array) -> float:
     return dot64(A, A)
 
 
+def row_squares(A: Array) -> Array:
+    """(n,): ‖a_i‖² of the rows of a C-contiguous array (n, m), accumulated in float64."""
+    rows, sums = sealed(A), np.empty(len(A))
+    least = SHARE * CHUNK // max(1, A.shape[1])
+    spread(lambda start, stop: _row_squares(rows, sums, start, stop), len(A), grain=1, least=least)
+    return sums
+
+
 def violation(F: Array, gradient: Array) -> float:
     """‖·‖₁ of the projected gradient, accumulated in float64: Σ |gradient| where F > 0 or gradient < 0."""
     return _by_chunks(_violation_chunks, F, gradient)
@@ -58,6 +66,13 @@ def _dot_chunks(A, B, partial, start, stop):
     for chunk in range(start, stop):
         here = slice(chunk * CHUNK, (chunk + 1) * CHUNK)
         partial[chunk] = add_products(A[here], B[here])
+
+
+@kernel
+def _row_squares(A, sums, start, stop):
+    """sums[i] for the rows of [start, stop)."""
+    for i in range(start, stop):
+        sums[i] = add_products(A[i], A[i])
 
 
 @kernel

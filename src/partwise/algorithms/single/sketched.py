@@ -9,9 +9,9 @@
 H has m k numbers and a sample m s, so what is learned from it differs from what X would teach by about k / s of the squared error: to
 press on beyond is to learn the sample by heart. The rule knows this error without looking at any other row, and costs nothing.
 
-X is turned when its columns are the longer side: then samples are of columns, and W is learned. Neither a copy of X nor anything like it is
-held: a sample is at most a fifth of the rows, and at most 128 k of them. Rows are read in their order, where X is streamed by runs
-of neighbours, so that a file is not read at a thousand places.
+X is turned when its columns are the longer side: then samples are of columns, and W is learned. Nothing like X is held
+beside it: a sample is at most 128 k rows, and a tenth of them, or a fifth where they are few. Rows are read in order; where X is streamed, by runs
+of neighbours: a file is not read at a thousand places.
 
 SANLS (`sanls`) draws a new S for every step, and has to go carefully as no step is like the next; here a sample is kept for many
 steps, which may be whole ones.
@@ -34,7 +34,7 @@ from partwise.protocols import Iteration, Matrix
 from partwise.sketches import Importance
 
 MOST = 30  # iterations on one sample
-SHARE = 5  # no sample holds more than one of so many rows
+TENTH, FIFTH = 10, 5  # of the rows: about as many iterations on such a sample as it gets cost one, or two, on X
 PLACES = 32  # of which the first sample is made, at least
 PATIENCE = 16  # iterations in which a gain must make up for half a sample's own error, to be worth going on for
 
@@ -121,9 +121,12 @@ def turned(state: State) -> State:
 
 
 def sample_sizes(n: int, k: int, first: float, last: float) -> tuple[int, ...]:
-    """From at least `first` k rows, doubling, to `last` k or a SHARE of n, whichever is less; none if that is less than `first` k."""
+    """From at least `first` k rows, doubling, to `last` k or a tenth of n, whichever is less; none if a fifth is less than `first` k.
+
+    Small X, of which a tenth would teach little, are sampled up to a fifth.
+    """
     sizes: list[int] = []
-    size = min(n / SHARE, last * k)
+    size = min(last * k, max(n / TENTH, 2 * first * k), n / FIFTH)
     while size >= max(first * k, 1):
         sizes.append(int(size))
         size /= 2
