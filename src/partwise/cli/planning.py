@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise.algorithms.single.auto import Choice
+from partwise.algorithms.single.methods import lasting, sampled_share
 from partwise.cli import screen, sources
 from partwise.currency import State
 from partwise.data.dense import BLOCK_BYTES
@@ -30,7 +31,7 @@ class Memory(NamedTuple):
 
     X: int  # held in memory
     factors: int  # W, H and what the method remembers of them, old and new
-    block: int  # of X or of WH, at a time
+    block: int  # of X or of WH at a time, or a sample
 
     @property
     def total(self) -> int:
@@ -72,7 +73,7 @@ def plan(
         source = sources.load(data, key, missing, negative, dtype)
         prepared = prepare(source.X, settings)
         sample, state = _sample(prepared)
-        memory = _memory(source, state, sample.shape)
+        memory = _memory(source, state, sample.shape, prepared)
         return Plan(source, settings, prepared.choice, memory, _pace(prepared, sample), used)
 
 
@@ -91,11 +92,11 @@ def _sample(prepared: Prepared) -> tuple[Matrix, State]:
 
 
 def _first(prepared: Prepared) -> State:
-    X, k, method = prepared.X, prepared.problem.k, prepared.method
+    X, k, method = prepared.X, prepared.problem.k, lasting(prepared.method)
     return one_iteration(method, X, method.init(X, *start(X, k, "random", prepared.settings.seed)), 1)
 
 
-def _memory(source: sources.Source, state: State, shape: tuple[int, int]) -> Memory:
+def _memory(source: sources.Source, state: State, shape: tuple[int, int], prepared: Prepared) -> Memory:
     """Arrays of a state are counted once each; while a step is made there is an old state and a new one."""
     held = (state.Wt, state.H, *state.carry_W, *state.carry_H, *state.memory.values())
     arrays = {id(array): array for array in held if isinstance(array, np.ndarray)}.values()
@@ -103,7 +104,9 @@ def _memory(source: sources.Source, state: State, shape: tuple[int, int]) -> Mem
     like_H = len(arrays) - like_W
     k, (n, m) = len(state.H), source.X.shape
     factors = 2 * (like_W * n + like_H * m) * k * state.H.itemsize
-    return Memory(source.resident(), factors, BLOCK_BYTES)
+    X = prepared.X
+    sample = int(sampled_share(prepared.method, X.shape) * X.nnz * X.dtype.itemsize)
+    return Memory(source.resident(), factors, max(BLOCK_BYTES, sample))
 
 
 def _pace(prepared: Prepared, sample: Matrix) -> Pace:
@@ -122,7 +125,7 @@ def _pace(prepared: Prepared, sample: Matrix) -> Pace:
 
 def _step_seconds(prepared: Prepared) -> float:
     state = _first(prepared)
-    return _seconds(lambda: one_iteration(prepared.method, prepared.X, state, 2))
+    return _seconds(lambda: one_iteration(lasting(prepared.method), prepared.X, state, 2))
 
 
 def _seconds(task: Callable[[], object], times: int = 3) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from partwise.algorithms.single.alternating import Penalty
 from partwise.algorithms.single.methods import WINDOWS, Problem
 from partwise.currency import Array
+from partwise.data import Weighted
 from partwise.drivers.stopping import (
     DidRule,
     KktResidual,
@@ -91,8 +92,10 @@ class Settings:
 
     def problem(self, X: Matrix, k: int) -> Problem:
         """What is to be solved for this X."""
+        complete = X.traceable and not isinstance(X, Weighted)
+        held = len(self.held(X))
         return Problem(
-            X.shape, X.nnz, k, self.beta, self.penalty(X.shape), len(self.held(X)), self.rows_sum_to_one, self.seed
+            X.shape, X.nnz, k, self.beta, self.penalty(X.shape), held, self.rows_sum_to_one, self.seed, complete
         )
 
     def penalty(self, shape: tuple[int, int]) -> Penalty:

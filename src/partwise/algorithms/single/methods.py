@@ -199,6 +199,16 @@ def refuse_unfit(name: str, problem: Problem, solver: str) -> None:
                           "escaped by rescaling); penalise both, or use solver='hals'.")  # fmt: skip
 
 
+def lasting(method: Iteration) -> Iteration:
+    """What a method does in the long run: the exact iterations of those that begin with less than X."""
+    return method.exact if isinstance(method, Randomized | Sketched) else method
+
+
+def sampled_share(method: Iteration, shape: tuple[int, int]) -> float:
+    """How much of X (n, m) a method holds a second time, at the most."""
+    return method.sizes[-1] / max(shape) if isinstance(method, Sketched) and method.sizes else 0.0
+
+
 def whole(value: Any, name: str) -> int:
     """A positive whole number, or a sentence."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -29,6 +29,7 @@ class Problem:
     fixed: int = 0  # the first components of H that stay as they are
     rows_sum_to_one: bool = False  # W on the simplex
     seed: int = 0
+    complete: bool = True  # neither missing entries nor weights of rows
 
     @property
     def T(self) -> Problem:

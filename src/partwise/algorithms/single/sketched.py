@@ -9,9 +9,9 @@
 H has m k numbers and a sample m s, so what is learned from it differs from what X would teach by about k / s of the squared error: to
 press on beyond is to learn the sample by heart. The rule knows this error without looking at any other row, and costs nothing.
 
-X is turned when its columns are the longer side: then samples are of columns, and W is learned. Nothing like X is held
-beside it: a sample is at most 128 k rows, and a tenth of them, or a fifth where they are few. Rows are read in order; where X is streamed, by runs
-of neighbours: a file is not read at a thousand places.
+X is turned when its columns are the longer side: then samples are of columns, and W is learned. Nothing like X is held beside it: a
+sample has at most 128 k rows, and a tenth of them, or a fifth where they are few. They are read in their order; where X is
+streamed, by runs of neighbours, so that a file is not read at a thousand places.
 
 SANLS (`sanls`) draws a new S for every step, and has to go carefully as no step is like the next; here a sample is kept for many
 steps, which may be whole ones.
