@@ -1,6 +1,6 @@
 """Find the parts a nonnegative matrix is made of: on one machine, on a cluster, and between organisations.
 
-`NMF` and `MiniBatchNMF` are scikit-learn estimators; `factorize` is the same without them.
+`NMF`, `MiniBatchNMF` and `FederatedNMF` are scikit-learn estimators; `factorize` is `NMF` without them.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from partwise._version import __version__
 
 if TYPE_CHECKING:
     from partwise.estimators.factorize import factorize
+    from partwise.estimators.federated import FederatedNMF
     from partwise.estimators.minibatch import MiniBatchNMF
     from partwise.estimators.nmf import NMF
     from partwise.estimators.private import PrivateNMF
     from partwise.estimators.robust import RobustNMF
 
-__all__ = ["NMF", "MiniBatchNMF", "PrivateNMF", "RobustNMF", "__version__", "factorize"]
+__all__ = ["NMF", "FederatedNMF", "MiniBatchNMF", "PrivateNMF", "RobustNMF", "__version__", "factorize"]
 
 _HOMES = {
+    "FederatedNMF": "partwise.estimators.federated",
     "NMF": "partwise.estimators.nmf",
     "MiniBatchNMF": "partwise.estimators.minibatch",
     "PrivateNMF": "partwise.estimators.private",

@@ -30,7 +30,7 @@ class RoundPoint(NamedTuple):
     error: float  # relative error of all parties' data; NaN where nobody measured it
     drift: float  # how far the parties' H lay from the server's, relative; NaN where the server does not see them
     parties: int  # whose replies counted
-    bytes_up: int  # in this round, over all parties
+    bytes_up: int  # in this round, over all parties, without those of measuring
     bytes_down: int
     seconds: float  # since the start, over all parts of a resumed study
 
@@ -63,7 +63,7 @@ class Terms:
 
     rounds: int
     tol: float = 0.0  # stop when the error has fallen by less than this share of itself over `window` rounds
-    window: int = 3
+    window: int = 5
     least: int = 1  # parties whose replies a round needs
     measure_every: int = 0  # rounds between measurements, where the method does not know its error; 0: only in the end
     gather: Gather = field(default=one_by_one)
@@ -88,8 +88,8 @@ def run_rounds(
             replies = _replies(method, public, t, mail, terms)
             counted |= {p for reply in replies for p in reply.parties}
             public = method.server(public, replies, t)
-        error = _error(method, public, t // each, mail, terms)
         spent = (mail.transcript.bytes_up - up, mail.transcript.bytes_down - down)
+        error = _error(method, public, t // each, mail, terms)
         apart = drift(replies, public)
         history.append(RoundPoint(t // each, error, apart, len(counted), *spent, time.perf_counter() - began))
         if terms.vault is not None:
@@ -153,9 +153,10 @@ def _reason(terms: Terms, t: int, history: Sequence[RoundPoint]) -> str | None:
     """Why the study stops here, if it does."""
     if t >= terms.rounds:
         return f"The {terms.rounds} rounds asked for are done."
-    errors = [point.error for point in history if not math.isnan(point.error)][-terms.window - 1 :]
+    errors = [point.error for point in history if not math.isnan(point.error)]
     if terms.tol > 0 and len(errors) > terms.window:
-        fell = (errors[0] - errors[-1]) / max(errors[0], np.finfo(np.float64).tiny)
+        best = min(errors[: -terms.window])  # extrapolated methods may rise for a while before they fall on
+        fell = (best - min(errors[-terms.window :])) / max(best, np.finfo(np.float64).tiny)
         if fell < terms.tol:
             return f"The relative error fell by {max(fell, 0):.1e} of itself in {terms.window} rounds, less than tol = {terms.tol:g}."
     return None

@@ -1,0 +1,151 @@
+"""`federate`: from the parties' data and wishes to one H and every party's W. The estimator and the command line both call it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from partwise.algorithms.federated.merging import ONE_ROUND
+from partwise.algorithms.federated.methods import method
+from partwise.algorithms.federated.study import Study
+from partwise.consensus.metrics import rmsd_sum
+from partwise.currency import Array, Arrays
+from partwise.drivers.arrivals import run_arrivals
+from partwise.drivers.correspondence import Correspondence, Fault
+from partwise.drivers.gathering import SecureSum
+from partwise.drivers.letters import Transcript
+from partwise.drivers.rounds import RoundPoint, Terms, one_by_one, run_rounds
+from partwise.drivers.seat import Seat
+from partwise.drivers.summing import Safety
+from partwise.drivers.transports.clocked import Clocked, Speeds
+from partwise.drivers.transports.in_process import InProcess
+from partwise.drivers.transports.unreliable import Dropouts, Unreliable
+from partwise.drivers.vault import Vault
+from partwise.errors import OptionError
+from partwise.protocols import Matrix, Round, Transport
+
+Observer = Callable[[Arrays, RoundPoint], None]
+
+
+@final
+@dataclass(frozen=True)
+class Wishes:
+    """Every wish but the data."""
+
+    n_components: int
+    method: str = "exact"
+    rounds: int = 30
+    tol: float = 0.0
+    seed: int = 0
+    secure_sum: bool = False  # nobody, not even the server, sees what one party says: for methods that need sums alone
+    speeds: str = "equal"  # of simulated parties: "equal" or "uniform:1..10"
+    dropout: float = 0.0  # probability that a party vanishes in a round
+    measure_every: int = 1  # rounds between measurements of the error, where a method does not know it
+    options: Mapping[str, Any] = field(default_factory=dict)  # the method's own
+
+    def __post_init__(self) -> None:
+        for name in ("n_components", "rounds"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise OptionError(f"{name}={value!r}; expected a positive whole number.")
+        if not isinstance(self.tol, (int, float, np.number)) or not 0 <= self.tol < math.inf:
+            raise OptionError(f"tol={self.tol!r}; expected a number ≥ 0.")
+        if not isinstance(self.secure_sum, (bool, np.bool_)):
+            raise OptionError(f"secure_sum={self.secure_sum!r}; expected True or False.")
+
+    def round_method(self, shape: tuple[int, Sequence[int]], dtype: Any) -> Round:
+        """The method for m features and parties of these sizes."""
+        m, sizes = shape
+        study = Study(int(self.n_components), m, len(sizes), self.last, self.seed, np.dtype(dtype), tuple(sizes))
+        chosen = method(self.method, study, self.options)
+        if self.secure_sum and not chosen.sums:
+            raise OptionError(
+                f"method={self.method!r} needs to see what each party says, so it cannot have secure_sum; take method='exact'."
+            )
+        return chosen
+
+    @property
+    def last(self) -> int:
+        """The last round."""
+        return 1 if self.method in ONE_ROUND else int(self.rounds)
+
+
+@final
+@dataclass(frozen=True)
+class Federation:
+    """X_p ≈ W_p H for every party, and how it came about."""
+
+    H: Array  # (k, m)
+    Ws: list[Array]  # (n_p, k), exact for H
+    own: list[tuple[Array, Array]] | None  # (W_p, H_p) of a party's own components, where the method leaves it some
+    sq_errors: list[float]  # ‖X_p − W_p H‖²
+    sq_norms: list[float]
+    shapes: list[tuple[int, int]]
+    history: list[RoundPoint]
+    reason: str
+    transcript: Transcript
+    faults: list[Fault]
+
+    @property
+    def relative_error(self) -> float:
+        """‖X − WH‖ / ‖X‖ over all parties' data."""
+        norm = sum(self.sq_norms)
+        return math.sqrt(sum(self.sq_errors) / norm) if norm > 0 else 0.0
+
+    @property
+    def rmsd_sum(self) -> float:
+        """Σ_p RMSD(X_p, W_p H)."""
+        return rmsd_sum(self.sq_errors, self.shapes)
+
+    @property
+    def bytes_up(self) -> int:
+        """What parties said, over all rounds, those of earlier parts of a resumed study among them."""
+        return sum(point.bytes_up for point in self.history)
+
+    @property
+    def bytes_down(self) -> int:
+        """What they were sent."""
+        return sum(point.bytes_down for point in self.history)
+
+    @property
+    def drift(self) -> float:
+        """How far the parties' H lay from the server's in the last round; NaN where the server does not see them."""
+        return self.history[-1].drift if self.history else math.nan
+
+
+def federate(
+    Xs: Sequence[Matrix], wishes: Wishes, *, study: str = "study", folder: Path | None = None,
+    observers: Sequence[Observer] = (),
+) -> Federation:  # fmt: skip
+    """Run a study in this process. With a folder, everyone's state is kept there, and a study that is there goes on."""
+    chosen = wishes.round_method((Xs[0].shape[1], [X.shape[0] for X in Xs]), Xs[0].dtype)
+    safety = Safety(len(Xs), only_sums=bool(wishes.secure_sum))
+    vaults = [Vault(study, None if folder is None else folder / f"party-{p:04d}") for p in range(len(Xs))]
+    seats = [Seat(study, chosen, X, p, vault, safety) for p, (X, vault) in enumerate(zip(Xs, vaults, strict=True))]
+    mail = Correspondence(study, transport(seats, wishes, asynchronous=chosen.asynchronous))
+    terms = Terms(
+        wishes.last, float(wishes.tol), measure_every=wishes.measure_every,
+        gather=SecureSum(safety) if wishes.secure_sum else one_by_one,
+        vault=Vault(study, None if folder is None else folder / "server"),
+    )  # fmt: skip
+    outcome = (run_arrivals if chosen.asynchronous else run_rounds)(chosen, mail, terms, observers)
+    H = np.ascontiguousarray(outcome.public["H"])
+    kept = [seat.finished() for seat in seats]
+    errors = [X.sq_error(part["Wt"], H) for X, part in zip(Xs, kept, strict=True)]
+    own = [(part["Wt_own"].T, part["H"]) for part in kept] if "Wt_own" in kept[0] else None
+    return Federation(
+        H, [part["Wt"].T for part in kept], own, errors, [X.sq_norm() for X in Xs], [X.shape for X in Xs],
+        outcome.history, outcome.reason, mail.transcript, mail.faults,
+    )  # fmt: skip
+
+
+def transport(seats: Sequence[Seat], wishes: Wishes, *, asynchronous: bool) -> Transport:
+    """Parties in this process, with the speeds and the dropouts that are wished for."""
+    speeds = Speeds.named(wishes.speeds, len(seats), wishes.seed)
+    carried: Transport = Clocked(seats, speeds) if asynchronous or wishes.speeds != "equal" else InProcess(seats)
+    return Unreliable(carried, Dropouts(wishes.dropout, wishes.seed)) if wishes.dropout else carried
