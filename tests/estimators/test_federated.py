@@ -20,7 +20,7 @@ def model(**more):
     return FederatedNMF(n_components=3, random_state=0, **{"rounds": 8, **more})
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "modified-dsanls"])
 def test_every_method_fits(method):
     Xs = shards()
     fitted = model(method=method, rounds=3).fit(Xs)

@@ -100,9 +100,13 @@ class Entries(ABC):
         scaled = other if weights is None else other * weights
         return NormalEq(scaled @ other.T if gram is None else gram, self.times(scaled))
 
-    @cached_property
+    @property
     def squares(self) -> Array:
         """(n,): ‖x_i‖² in float64, counted once."""
+        return self._squares
+
+    @cached_property
+    def _squares(self) -> Array:
         return self.row_sq_norms()
 
     def sq_norm(self) -> float:
