@@ -7,22 +7,23 @@ from numpy.typing import ArrayLike
 
 from partwise.currency import Array
 from partwise.errors import OptionError
-from partwise.protocols import Matrix
+from partwise.start.spread import Spread
 
 STEPS = 20  # multiplicative, on one pair: they cost no pass over X
 
 
-def given(X: Matrix, k: int, W: ArrayLike | None, H: ArrayLike | None) -> tuple[Array, Array]:
-    """Wt (k, n) and H (k, m), copied from W (n, k) and H (k, m)."""
+def given(X: Spread, k: int, W: ArrayLike | None, H: ArrayLike | None) -> tuple[Array, Array]:
+    """Wt (k, n) and H (k, m), copied from W (n, k) and H (k, m); of each a rank takes its part."""
     if W is None and H is None:
         raise OptionError("init='custom' needs W, H or both, but neither was given.")
     n, m = X.shape
-    checked_H = None if H is None else _checked(np.asarray(H), (k, m), "NMF (input H)", X)
-    checked_W = None if W is None else _checked(np.asarray(W), (n, k), "NMF (input W)", X)
-    return completed(X, None if checked_W is None else np.array(checked_W.T, order="C"), checked_H)
+    checked_H = None if H is None else _checked(np.asarray(H), (k, m), "NMF (input H)", X)[:, X.columns.part]
+    checked_W = None if W is None else _checked(np.asarray(W), (n, k), "NMF (input W)", X)[X.rows.part].T
+    Wt, H = (None if F is None else np.array(F, order="C") for F in (checked_W, checked_H))
+    return completed(X, Wt, H)
 
 
-def completed(X: Matrix, Wt: Array | None, H: Array | None) -> tuple[Array, Array]:
+def completed(X: Spread, Wt: Array | None, H: Array | None) -> tuple[Array, Array]:
     """The factor that is None, fitted to the other; one pass over X."""
     if Wt is None and H is not None:
         return _fitted(X, H), H
@@ -31,11 +32,11 @@ def completed(X: Matrix, Wt: Array | None, H: Array | None) -> tuple[Array, Arra
     return Wt, H  # type: ignore[return-value]
 
 
-def _fitted(X: Matrix, other: Array) -> Array:
+def _fitted(X: Spread, other: Array) -> Array:
     """F (k, n) with X ≈ Fᵀ other (k, m): from a constant at the level of X, multiplicative steps, so it stays positive."""
-    level = X.mean() * X.shape[1] / max(float(other.sum(dtype=np.float64)), np.finfo(X.dtype).tiny)
-    F = np.full((len(other), X.shape[0]), level, X.dtype)
-    pair = X.normal_eq(other, F)
+    total = float(X.columns.sum(other.sum(dtype=np.float64)))
+    F = np.full((len(other), X.rows.width), X.mean() * X.shape[1] / max(total, np.finfo(X.dtype).tiny), X.dtype)
+    pair = X.pair(other, F)
     for _ in range(STEPS):
         numerator, denominator = pair.ratio(F)
         ratio = np.divide(numerator, denominator, out=np.ones_like(F), where=denominator > 0)
@@ -43,8 +44,8 @@ def _fitted(X: Matrix, other: Array) -> Array:
     return F
 
 
-def _checked(A: Array, shape: tuple[int, int], whom: str, X: Matrix) -> Array:
-    """A C-ordered copy of A, if it can be a start."""
+def _checked(A: Array, shape: tuple[int, int], whom: str, X: Spread) -> Array:
+    """A, if it can be a start."""
     for axis, word in enumerate(("first", "second")):
         if A.ndim != 2 or A.shape[axis] != shape[axis]:
             seen = A.shape[axis] if A.ndim == 2 else f"an array with {A.ndim} dimensions"
@@ -59,4 +60,4 @@ def _checked(A: Array, shape: tuple[int, int], whom: str, X: Matrix) -> Array:
         raise OptionError(f"Negative values in data passed to {whom}; a start must be >= 0.")
     if not A.any():
         raise OptionError(f"Array passed to {whom} is full of zeros; nothing could ever grow from there.")
-    return np.array(A, order="C")
+    return A

@@ -1,4 +1,4 @@
-"""Every start under its name, with scikit-learn's names and meanings where it has them.
+"""Every start under its name, with scikit-learn's names and meanings where it has them; the same on one machine and over ranks.
 
 What is missing counts as zero in the products with X that `nndsvd*` and `kmeans` take; the result is then brought to the level
 of what was observed.
@@ -6,6 +6,7 @@ of what was observed.
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -18,20 +19,24 @@ from partwise.randomness import Purpose, columns
 from partwise.start.given import completed, given
 from partwise.start.kmeans import kmeans
 from partwise.start.nndsvd import nndsvd
+from partwise.start.spread import Side, Spread, alone
 
 METHODS = ("random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "custom")
 SMALL = 0.01  # of the level of X: what replaces the zeros in nndsvdar
 
 
 def start(
-    X: Matrix, k: int, method: str | None, seed: int, *, W: ArrayLike | None = None, H: ArrayLike | None = None
+    X: Matrix | Spread, k: int, method: str | None, seed: int, *, W: ArrayLike | None = None, H: ArrayLike | None = None
 ) -> tuple[Array, Array]:
     """Wt (k, n) and H (k, m): new arrays, in X's dtype. `W` (n, k) and `H` (k, m) are for "custom", either or both.
+
+    An X that is `Spread` over ranks gives each its parts of what one machine would get, to rounding; "random" to the bit.
 
     Passes over X: one for its mean, which every method but "nndsvd" and a complete "custom" needs; one more for "custom" with
     one factor; 10 or 16 for nndsvd* (see `svd`; 2 where k + 10 reaches min(n, m)), and 2 more than that for "kmeans".
     None is "nndsvda" where k ≤ min(n, m), "random" otherwise.
     """
+    X = X if isinstance(X, Spread) else alone(X)
     name = _checked(X, k, method)
     if name == "custom":
         return given(X, k, W, H)
@@ -48,16 +53,21 @@ def start(
     return _filled(X, name, seed, *_levelled(X, *nndsvd(X, k, seed)))
 
 
-def random(X: Matrix, k: int, seed: int) -> tuple[Array, Array]:
-    """|N(0, 1)| √(mean(X) / k), by blocks of columns, so that a shard of X may draw its own part."""
-    n, m = X.shape
-    scale = (X.mean() / k) ** 0.5
-    Wt = _half_normal((k, n), scale, seed, Purpose.START_W)
-    H = _half_normal((k, m), scale, seed, Purpose.START_H)
+def random(X: Spread, k: int, seed: int) -> tuple[Array, Array]:
+    """|N(0, 1)| √(mean(X) / k), by blocks of columns, so that a rank may draw its own part."""
+    scale = (_rounded(X.mean()) / k) ** 0.5
+    Wt = _half_normal(k, X.rows, scale, seed, Purpose.START_W)
+    H = _half_normal(k, X.columns, scale, seed, Purpose.START_H)
     return Wt.astype(X.dtype, copy=False), H.astype(X.dtype, copy=False)
 
 
-def _checked(X: Matrix, k: int, method: str | None) -> str:
+def _rounded(mean: float) -> float:
+    """To 24 bits, on which all orders of adding up X agree: so a random start is the same bits however X is cut."""
+    mantissa, exponent = math.frexp(mean)
+    return math.ldexp(round(mantissa * 2**24), exponent - 24)
+
+
+def _checked(X: Spread, k: int, method: str | None) -> str:
     """The method's name, if it exists and k suits it."""
     n, m = X.shape
     if method is None:
@@ -77,32 +87,37 @@ def _checked(X: Matrix, k: int, method: str | None) -> str:
     return method
 
 
-def _half_normal(shape: tuple[int, int], scale: float, seed: int, purpose: Purpose) -> Array:
-    """(k, r): |N(0, 1)| times `scale`."""
-    drawn = columns(lambda rng, size: rng.standard_normal((size, shape[0])), shape, seed, purpose)
+def _half_normal(k: int, side: Side, scale: float, seed: int, purpose: Purpose) -> Array:
+    """(k, r): |N(0, 1)| times `scale`, of this rank's part."""
+    drawn = columns(
+        lambda rng, size: rng.standard_normal((size, k)), (k, side.width), seed, purpose, start=side.part.start
+    )
     np.abs(drawn, out=drawn)
     drawn *= scale
     return drawn
 
 
-def _levelled(X: Matrix, Wt: Array, H: Array) -> tuple[Array, Array]:
+def _levelled(X: Spread, Wt: Array, H: Array) -> tuple[Array, Array]:
     """With missing entries, which counted as zero: factors scaled so that mean(WH) = mean(X)."""
-    model = float(Wt.sum(axis=1, dtype=np.float64) @ H.sum(axis=1, dtype=np.float64)) / (Wt.shape[1] * H.shape[1])
-    if X.traceable or model == 0:
+    if X.traceable:
+        return Wt, H
+    sums = (side.sum(F.sum(axis=1, dtype=np.float64)) for side, F in ((X.rows, Wt), (X.columns, H)))
+    model = float(np.vdot(*sums)) / (X.rows.size * X.columns.size)
+    if model == 0:
         return Wt, H
     scale = Wt.dtype.type((X.mean() / model) ** 0.5)
     return Wt * scale, H * scale
 
 
-def _filled(X: Matrix, method: str, seed: int, Wt: Array, H: Array) -> tuple[Array, Array]:
+def _filled(X: Spread, method: str, seed: int, Wt: Array, H: Array) -> tuple[Array, Array]:
     """The zeros of both factors, which a multiplicative update could never leave, replaced as the method says."""
     if method == "nndsvd":
         return Wt, H
     level = X.mean()
-    for F, purpose in ((Wt, Purpose.START_W), (H, Purpose.START_H)):
+    for F, side, purpose in ((Wt, X.rows, Purpose.START_W), (H, X.columns, Purpose.START_H)):
         zeros = F == 0
         if method == "nndsvda":
             F[zeros] = level
         else:
-            F[zeros] = _half_normal(F.shape, SMALL * level, seed, purpose)[zeros]
+            F[zeros] = _half_normal(len(F), side, SMALL * level, seed, purpose)[zeros]
     return Wt, H
