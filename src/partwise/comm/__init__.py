@@ -4,6 +4,7 @@ from partwise.comm.grid import Grid, grids
 from partwise.comm.metered import Metered
 from partwise.comm.network import Cost, Network
 from partwise.comm.own import OWN, Own
+from partwise.comm.side import Side
 from partwise.comm.simulated import Simulated, Simulation, simulate
 from partwise.comm.together import sum_numbers, sum_together
 
@@ -14,6 +15,7 @@ __all__ = [
     "Metered",
     "Network",
     "Own",
+    "Side",
     "Simulated",
     "Simulation",
     "grids",

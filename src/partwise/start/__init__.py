@@ -1,6 +1,6 @@
 """Initial factors."""
 
+from partwise.algorithms.distributed.products import Products, alone, over
 from partwise.start.methods import METHODS, start
-from partwise.start.spread import Spread, alone, over
 
-__all__ = ["METHODS", "Spread", "alone", "over", "start"]
+__all__ = ["METHODS", "Products", "alone", "over", "start"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partwise.algorithms.distributed.products import Products
 from partwise.currency import Array
 from partwise.errors import OptionError
-from partwise.start.spread import Spread
 
 STEPS = 20  # multiplicative, on one pair: they cost no pass over X
 
 
-def given(X: Spread, k: int, W: ArrayLike | None, H: ArrayLike | None) -> tuple[Array, Array]:
+def given(X: Products, k: int, W: ArrayLike | None, H: ArrayLike | None) -> tuple[Array, Array]:
     """Wt (k, n) and H (k, m), copied from W (n, k) and H (k, m); of each a rank takes its part."""
     if W is None and H is None:
         raise OptionError("init='custom' needs W, H or both, but neither was given.")
@@ -23,7 +23,7 @@ def given(X: Spread, k: int, W: ArrayLike | None, H: ArrayLike | None) -> tuple[
     return completed(X, Wt, H)
 
 
-def completed(X: Spread, Wt: Array | None, H: Array | None) -> tuple[Array, Array]:
+def completed(X: Products, Wt: Array | None, H: Array | None) -> tuple[Array, Array]:
     """The factor that is None, fitted to the other; one pass over X."""
     if Wt is None and H is not None:
         return _fitted(X, H), H
@@ -32,7 +32,7 @@ def completed(X: Spread, Wt: Array | None, H: Array | None) -> tuple[Array, Arra
     return Wt, H  # type: ignore[return-value]
 
 
-def _fitted(X: Spread, other: Array) -> Array:
+def _fitted(X: Products, other: Array) -> Array:
     """F (k, n) with X ≈ Fᵀ other (k, m): from a constant at the level of X, multiplicative steps, so it stays positive."""
     total = float(X.columns.sum(other.sum(dtype=np.float64)))
     F = np.full((len(other), X.rows.width), X.mean() * X.shape[1] / max(total, np.finfo(X.dtype).tiny), X.dtype)
@@ -44,7 +44,7 @@ def _fitted(X: Spread, other: Array) -> Array:
     return F
 
 
-def _checked(A: Array, shape: tuple[int, int], whom: str, X: Spread) -> Array:
+def _checked(A: Array, shape: tuple[int, int], whom: str, X: Products) -> Array:
     """A, if it can be a start."""
     for axis, word in enumerate(("first", "second")):
         if A.ndim != 2 or A.shape[axis] != shape[axis]:

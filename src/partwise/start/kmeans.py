@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from partwise.algorithms.distributed.products import Products
+from partwise.comm import Side
 from partwise.currency import Array
 from partwise.randomness import Purpose, generator
-from partwise.start.spread import Side, Spread
 from partwise.start.svd import svd
 
 STEPS = 10  # of Lloyd: more of them do not make a better start
 SMOOTHING = 0.01  # of the mean row in each component: a multiplicative update could never leave a zero
 
 
-def kmeans(X: Spread, k: int, seed: int) -> Array:
+def kmeans(X: Products, k: int, seed: int) -> Array:
     """H (k, m): the means of the clusters, in the unit √X that suits both factors. The passes of `svd` over X, and one."""
     Ut, s, _ = svd(X, min(k, *X.shape), seed)
     points = Ut.T * (s / (s[0] or 1))  # of length at most one, whatever the unit of X

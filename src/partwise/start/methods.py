@@ -12,6 +12,8 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partwise.algorithms.distributed.products import Products, alone
+from partwise.comm import Side
 from partwise.currency import Array
 from partwise.errors import OptionError
 from partwise.protocols import Matrix
@@ -19,24 +21,29 @@ from partwise.randomness import Purpose, columns
 from partwise.start.given import completed, given
 from partwise.start.kmeans import kmeans
 from partwise.start.nndsvd import nndsvd
-from partwise.start.spread import Side, Spread, alone
 
 METHODS = ("random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "custom")
 SMALL = 0.01  # of the level of X: what replaces the zeros in nndsvdar
 
 
 def start(
-    X: Matrix | Spread, k: int, method: str | None, seed: int, *, W: ArrayLike | None = None, H: ArrayLike | None = None
+    X: Matrix | Products,
+    k: int,
+    method: str | None,
+    seed: int,
+    *,
+    W: ArrayLike | None = None,
+    H: ArrayLike | None = None,
 ) -> tuple[Array, Array]:
     """Wt (k, n) and H (k, m): new arrays, in X's dtype. `W` (n, k) and `H` (k, m) are for "custom", either or both.
 
-    An X that is `Spread` over ranks gives each its parts of what one machine would get, to rounding; "random" to the bit.
+    An X that is `Products` over ranks gives each its parts of what one machine would get, to rounding; "random" to the bit.
 
     Passes over X: one for its mean, which every method but "nndsvd" and a complete "custom" needs; one more for "custom" with
     one factor; 10 or 16 for nndsvd* (see `svd`; 2 where k + 10 reaches min(n, m)), and 2 more than that for "kmeans".
     None is "nndsvda" where k ≤ min(n, m), "random" otherwise.
     """
-    X = X if isinstance(X, Spread) else alone(X)
+    X = X if isinstance(X, Products) else alone(X)
     name = _checked(X, k, method)
     if name == "custom":
         return given(X, k, W, H)
@@ -53,7 +60,7 @@ def start(
     return _filled(X, name, seed, *_levelled(X, *nndsvd(X, k, seed)))
 
 
-def random(X: Spread, k: int, seed: int) -> tuple[Array, Array]:
+def random(X: Products, k: int, seed: int) -> tuple[Array, Array]:
     """|N(0, 1)| √(mean(X) / k), by blocks of columns, so that a rank may draw its own part."""
     scale = (_rounded(X.mean()) / k) ** 0.5
     Wt = _half_normal(k, X.rows, scale, seed, Purpose.START_W)
@@ -67,7 +74,7 @@ def _rounded(mean: float) -> float:
     return math.ldexp(round(mantissa * 2**24), exponent - 24)
 
 
-def _checked(X: Spread, k: int, method: str | None) -> str:
+def _checked(X: Products, k: int, method: str | None) -> str:
     """The method's name, if it exists and k suits it."""
     n, m = X.shape
     if method is None:
@@ -97,7 +104,7 @@ def _half_normal(k: int, side: Side, scale: float, seed: int, purpose: Purpose) 
     return drawn
 
 
-def _levelled(X: Spread, Wt: Array, H: Array) -> tuple[Array, Array]:
+def _levelled(X: Products, Wt: Array, H: Array) -> tuple[Array, Array]:
     """With missing entries, which counted as zero: factors scaled so that mean(WH) = mean(X)."""
     if X.traceable:
         return Wt, H
@@ -109,7 +116,7 @@ def _levelled(X: Spread, Wt: Array, H: Array) -> tuple[Array, Array]:
     return Wt * scale, H * scale
 
 
-def _filled(X: Spread, method: str, seed: int, Wt: Array, H: Array) -> tuple[Array, Array]:
+def _filled(X: Products, method: str, seed: int, Wt: Array, H: Array) -> tuple[Array, Array]:
     """The zeros of both factors, which a multiplicative update could never leave, replaced as the method says."""
     if method == "nndsvd":
         return Wt, H

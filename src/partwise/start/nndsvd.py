@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from partwise.algorithms.distributed.products import Products
+from partwise.comm import Side
 from partwise.currency import Array
-from partwise.start.spread import Side, Spread
 from partwise.start.svd import svd
 
 NEGLIGIBLE = (
@@ -13,7 +14,7 @@ NEGLIGIBLE = (
 )
 
 
-def nndsvd(X: Spread, k: int, seed: int) -> tuple[Array, Array]:
+def nndsvd(X: Products, k: int, seed: int) -> tuple[Array, Array]:
     """Wt (k, n) and H (k, m). A pair (u, v) is s(u₊v₊ᵀ + u₋v₋ᵀ) where that is positive: the term of larger norm stays."""
     Ut, s, V = svd(X, k, seed)
     Ut[0], V[0] = np.abs(Ut[0]), np.abs(V[0])  # one sign throughout, but for rounding

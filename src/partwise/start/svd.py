@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from partwise.algorithms.distributed.products import Products
+from partwise.comm import Side
 from partwise.currency import Array
 from partwise.randomness import Purpose, columns
-from partwise.start.spread import Side, Spread
 
 OVERSAMPLING = 10
 
 
-def svd(X: Spread, k: int, seed: int) -> tuple[Array, Array, Array]:
+def svd(X: Products, k: int, seed: int) -> tuple[Array, Array, Array]:
     """Ut (k, n), s (k,), V (k, m) with X ≈ U diag(s) V, by subspace iteration (Halko, Martinsson & Tropp 2011).
 
     2 + 2q passes over X, with q = 7 iterations for k < min(n, m) / 10 and 4 otherwise, as scikit-learn has it; none where the

@@ -12,7 +12,7 @@ from partwise.algorithms.single.extrapolated import Extrapolated
 from partwise.algorithms.single.multiplicative import Multiplicative
 from partwise.algorithms.single.problem import Problem, sweeps_beside_pair
 from partwise.algorithms.single.randomized import Randomized
-from partwise.algorithms.single.sanls import Damping, Sanls, sketch_sizes
+from partwise.algorithms.single.sanls import Damping, Sanls, measure_every, sketch_sizes
 from partwise.algorithms.single.sketched import Sketched, sample_sizes
 from partwise.errors import OptionError
 from partwise.protocols import Iteration, Matrix, Update
@@ -98,7 +98,7 @@ def admm(problem: Problem, *, rho: float | str = "auto", steps: int = 5) -> Iter
 def sanls(
     problem: Problem, *, sketch: str = "count", sketch_size: float | str = "auto", inner: str = "pcd",
     damping: tuple[float, float] = (0.1, 0.003), relative_damping: bool = True, bounded: bool = False,
-) -> Iteration:  # fmt: skip
+) -> Sanls:  # fmt: skip
     """SANLS: each pair from a sketch of X; `sketch_size` is a fraction of either side, `damping` (α, β) of μ_t = α + β t."""
     if sketch not in KINDS:
         raise OptionError(f"sketch={sketch!r} is not known; expected one of: {', '.join(KINDS)}.")
@@ -112,7 +112,8 @@ def sanls(
         raise OptionError(
             "damping starts at 0, so the first gradient step would be endless; begin with a positive number."
         )
-    return Sanls(sketch, sizes, careful, problem.dress, inner, bounded, problem.penalty, problem.seed)
+    every = measure_every(problem.shape, sizes)
+    return Sanls(sketch, sizes, careful, problem.dress, inner, bounded, problem.penalty, problem.seed, every)
 
 
 def randomized(

@@ -25,6 +25,7 @@ from typing import final
 import numpy as np
 
 from partwise.algorithms.single.alternating import Penalty
+from partwise.comm import Side
 from partwise.currency import Array, NormalEq, State
 from partwise.data import Weighted
 from partwise.errors import OptionError
@@ -34,7 +35,7 @@ from partwise.sketches import sketch
 from partwise.updates import BoxHals, Hals, Pgd, Proximal
 from partwise.updates.gradient import curvature
 
-MEASURE_EVERY = 10  # iterations between measurements of the loss: each costs several sketched iterations
+MEASURE_EVERY = 10  # iterations between measurements of the loss, at least: each costs several sketched ones
 LARGE = 100_000  # the paper's "large" side, of which it keeps 1 % instead of 10 %
 SHORT = 4  # a side this many times shorter than the other is not sketched
 
@@ -76,6 +77,7 @@ class Sanls:
     bounded: bool = False  # entries ≤ √(2 ‖X‖), the paper's (22)
     penalty: Penalty = field(default_factory=Penalty)
     seed: int = 0
+    every: int = MEASURE_EVERY  # iterations between measurements of the loss
 
     def init(self, X: Matrix, Wt: Array, H: Array) -> State:
         if isinstance(X, Weighted) or not X.traceable:
@@ -84,23 +86,33 @@ class Sanls:
         return State(Wt, H, 0.5 * X.sq_error(Wt, H), self.penalty.of(Wt, H))
 
     def step(self, X: Matrix, state: State, t: int) -> State:
-        most = float((2 * X.sq_norm() ** 0.5) ** 0.5) if self.bounded else np.inf
-        eq = self._pair(X, state.H, state.Wt, self.sizes[0], t, Purpose.SKETCH_W)
-        update_W, _ = self._updates(eq.gram, t, most)
-        Wt, _ = update_W(state.Wt, eq, ())
-        eq = self._pair(X.T, Wt, state.H, self.sizes[1], t, Purpose.SKETCH_H)
-        _, update_H = self._updates(eq.gram, t, most)
-        H, _ = update_H(state.H, eq, ())
-        loss = 0.5 * X.sq_error(Wt, H, X.T.normal_eq(Wt, H)) if t % MEASURE_EVERY == 0 else float("nan")
+        n, m = X.shape
+        Wt = self.moved("W", X, state.Wt, state.H, Side.whole(m), t, X.sq_norm())
+        H = self.moved("H", X.T, state.H, Wt, Side.whole(n), t, X.sq_norm())
+        loss = 0.5 * X.sq_error(Wt, H, X.T.normal_eq(Wt, H)) if self.measures(t) else float("nan")
         return State(Wt, H, loss, self.penalty.of(Wt, H))
 
-    def _pair(self, X: Matrix, other: Array, F: Array, d: int, t: int, purpose: Purpose) -> NormalEq:
-        """The pair for F (k, n), `other` (k, m) and X having been sketched to d columns; as it is if d = m."""
-        m = X.shape[1]
-        if d == m:
-            return X.normal_eq(other, F)
-        S = sketch(self.kind, m, d, self.seed, t, purpose)
-        small = S.apply(other)
+    def moved(
+        self, which: str, X: Matrix, F: Array, other: Array, side: Side, t: int, sq_norm: float
+    ) -> Array:  # fmt: skip
+        """F (k, n) after a careful step, X (n, m) being here; `other` (k, m) may be cut up (`side`), and this rank has its part."""
+        place, purpose = (0, Purpose.SKETCH_W) if which == "W" else (1, Purpose.SKETCH_H)
+        eq = self._pair(X, F, other, side, self.sizes[place], t, purpose)
+        most = (2 * sq_norm**0.5) ** 0.5 if self.bounded else np.inf
+        return self._updates(eq.gram, t, most)[place](F, eq, ())[0]
+
+    def measures(self, t: int) -> bool:
+        """Whether iteration t ends with a measurement of the loss."""
+        return t % self.every == 0
+
+    def _pair(
+        self, X: Matrix, F: Array, other: Array, side: Side, d: int, t: int, purpose: Purpose
+    ) -> NormalEq:  # fmt: skip
+        """The pair for F, `other` and X having been sketched to d columns; as it is if d = m."""
+        if d == side.size:
+            return X.normal_eq(side.gather(other), F)
+        S = sketch(self.kind, side.size, d, self.seed, t, purpose)
+        small = side.comm.sum(S.apply(other, side.part.start))  # Σ B_r: all that DSANLS sends
         return NormalEq(small @ small.T, X.times_sketched(small, S))
 
     def _updates(self, gram: Array, t: int, most: float) -> tuple[Update, Update]:
@@ -110,6 +122,11 @@ class Sanls:
         else:
             update = Proximal(BoxHals(most) if self.bounded else Hals(), self.damping.weight(gram, t))
         return self.dress(update, update)
+
+
+def measure_every(shape: tuple[int, int], sizes: tuple[int, int]) -> int:
+    """So seldom that on a cluster, where a measurement gathers the shorter factor, it sends at most half of what the sketches do."""
+    return max(MEASURE_EVERY, -(-2 * min(shape) // sum(sizes)))
 
 
 def sketch_sizes(shape: tuple[int, int], k: int, size: float | str) -> tuple[int, int]:

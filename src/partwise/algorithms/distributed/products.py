@@ -12,50 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
-from partwise.comm import OWN, Grid, sum_numbers
+from partwise.comm import Grid, Side, sum_numbers
 from partwise.currency import Array, NormalEq
-from partwise.data import Entries, Shard
-from partwise.data.ownership import widths
+from partwise.data import Entries, Layout, Shard
 from partwise.errors import OptionError
 from partwise.protocols import Comm, Matrix
 
 Product = Callable[[Array], Array]
 
 
-class Side(NamedTuple):
-    """One side of X, and what this rank holds of its factor (k, size)."""
-
-    size: int
-    part: slice
-    widths: tuple[int, ...]  # of everybody's parts, by rank
-    comm: Comm  # among whom the factor is cut up; OWN where everyone holds all of it
-
-    @property
-    def width(self) -> int:
-        """How many columns of the factor this rank holds."""
-        return self.part.stop - self.part.start
-
-    def sum(self, A: Any) -> Array:
-        """The sum over the whole factor, in float64, of what was summed over this rank's part."""
-        return self.comm.sum(np.asarray(A, np.float64))
-
-    def each(self, value: float) -> Array:
-        """(P,): a number of every rank that holds a part."""
-        return self.comm.gather(np.array([value], np.float64), [1] * self.comm.size)
-
-    def most(self, F: Array) -> float:
-        """The largest entry of a factor ≥ 0."""
-        return float(self.each(float(F.max(initial=0))).max())
-
-
 @final
 @dataclass(frozen=True, eq=False)
-class Spread:
+class Products:
     """X over ranks, none of which need hold it."""
 
     dtype: np.dtype[Any]
@@ -74,7 +48,7 @@ class Spread:
         return self.rows.size, self.columns.size
 
     @property
-    def T(self) -> Spread:
+    def T(self) -> Products:
         """Xᵀ."""
         return replace(
             self, rows=self.columns, columns=self.rows, forward=self.backward, backward=self.forward,
@@ -86,22 +60,19 @@ class Spread:
         return self.forward(F)
 
 
-def alone(X: Matrix) -> Spread:
+def alone(X: Matrix) -> Products:
     """X on one machine."""
-    n, m = X.shape
-    rows, columns = Side(n, slice(0, n), (n,), OWN), Side(m, slice(0, m), (m,), OWN)
+    rows, columns = (Side.whole(size) for size in X.shape)
     turned = X.T
-    return Spread(X.dtype, X.traceable, rows, columns, X.times, turned.times, X.normal_eq, turned.normal_eq, X.mean)
+    return Products(X.dtype, X.traceable, rows, columns, X.times, turned.times, X.normal_eq, turned.normal_eq, X.mean)
 
 
-def over(shard: Shard, comm: Comm) -> Spread:
+def over(shard: Shard, comm: Comm) -> Products:
     """X over the ranks of `comm`, each with its shard. A collective call."""
-    cut, own, (n, m) = shard.layout, shard.own, shard.shape
+    cut, own = shard.layout, shard.own
     if not own.traceable:
         raise OptionError("Over several ranks X must be complete: this start cannot do with missing entries.")
-    everyone = range(cut.ranks)
-    rows = Side(n, shard.part_W, tuple(widths([cut.part_W(r) for r in everyone])), comm if cut.spread_W else OWN)
-    columns = Side(m, shard.part_H, tuple(widths([cut.part_H(r) for r in everyone])), comm if cut.spread_H else OWN)
+    rows, columns = sides(cut, comm)
     forward, backward = PRODUCTS[cut.kind](shard, comm, rows, columns)
 
     def mean() -> float:
@@ -115,7 +86,14 @@ def over(shard: Shard, comm: Comm) -> Spread:
     def pair_of_H(other: Array, F: Array) -> NormalEq:
         return NormalEq(rows.sum(other @ other.T).astype(F.dtype), backward(other))
 
-    return Spread(own.dtype, True, rows, columns, forward, backward, pair, pair_of_H, mean)
+    return Products(own.dtype, True, rows, columns, forward, backward, pair, pair_of_H, mean)
+
+
+def sides(cut: Layout, comm: Comm) -> tuple[Side, Side]:
+    """How W and H are cut up among the ranks."""
+    (n, m), everyone = cut.shape, range(cut.ranks)
+    rows = Side.cut(n, [cut.part_W(r) for r in everyone], comm) if cut.spread_W else Side.whole(n)
+    return rows, Side.cut(m, [cut.part_H(r) for r in everyone], comm) if cut.spread_H else Side.whole(m)
 
 
 def _rows(shard: Shard, comm: Comm, *_: Side) -> tuple[Product, Product]:
@@ -126,21 +104,20 @@ def _rows(shard: Shard, comm: Comm, *_: Side) -> tuple[Product, Product]:
 def _both(shard: Shard, comm: Comm, rows: Side, columns: Side) -> tuple[Product, Product]:
     assert shard.rows is not None
     assert shard.columns is not None
-    return _by_panels(shard.rows, columns), _by_panels(shard.columns.T, rows)
+    return partial(_by_panels, shard.rows, columns), partial(_by_panels, shard.columns.T, rows)
 
 
-def _by_panels(held: Entries, other: Side) -> Product:
+def _by_panels(held: Entries, other: Side, F: Array) -> Array:
     """F is gathered some components at a time, as many as the rank with the least of X has room for beside it."""
+    return by_panels(held, other, F, int(other.each(held.nnz).min()) // max(other.size, 1))
 
-    def product(F: Array) -> Array:
-        at_once = max(1, int(other.each(held.nnz).min()) // max(other.size, 1))
-        out = np.empty((len(F), held.shape[0]), F.dtype)
-        for first in range(0, len(F), at_once):
-            panel = slice(first, first + at_once)
-            out[panel] = held.times(other.comm.gather(np.ascontiguousarray(F[panel]), other.widths))
-        return out
 
-    return product
+def by_panels(held: Entries, other: Side, F: Array, at_once: int) -> Array:
+    """(c, n_p): F Xᵀ for the rows of X held here and F (c, m) gathered so many components at a time, at least one."""
+    out, at_once = np.empty((len(F), held.shape[0]), F.dtype), max(1, at_once)
+    for first in range(0, len(F), at_once):
+        out[first : first + at_once] = held.times(other.gather(F[first : first + at_once]))
+    return out
 
 
 def _grid(shard: Shard, comm: Comm, rows: Side, columns: Side) -> tuple[Product, Product]:
