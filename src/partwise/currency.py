@@ -67,6 +67,15 @@ class State(NamedTuple):
         return self.loss + self.penalty
 
 
+class Message(NamedTuple):
+    """A collective, as a method for a cluster declares it before it is called."""
+
+    kind: str  # sum, gather, sum_scatter or broadcast: the word of `Comm`
+    numbers: int  # in the array that is summed, or in the result of the gathering
+    ranks: int  # that take part
+    wide: bool = False  # numbers in float64, whatever the data are in
+
+
 Arrays = Mapping[str, NDArray[Any]]  # what a party keeps, what the server knows, what a message holds: arrays by name
 
 

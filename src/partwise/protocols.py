@@ -94,6 +94,15 @@ class Matrix(Protocol):
         """X by blocks of rows, in order."""
         ...
 
+    @property
+    def here(self) -> Matrix:
+        """X itself: see `Passes`."""
+        ...
+
+    def together(self, eq: NormalEq, *numbers: float | None) -> tuple[NormalEq, tuple[float | None, ...]]:
+        """What was given: nobody else holds rows (see `Passes`)."""
+        ...
+
     def rows(self, index: Any) -> Matrix:
         """Some rows, held in memory."""
         ...
@@ -109,6 +118,28 @@ class Matrix(Protocol):
 
     def times_sketched(self, F: Array, sketch: Sketch, start: int = 0) -> Array:
         """(k, n): F (X S)ᵀ for F (k, d)."""
+        ...
+
+
+class Passes(Protocol):
+    """What an alternation asks of X (n, m), of which others may hold rows too: sums over all who do, and the rows held here."""
+
+    @property
+    def here(self) -> Matrix:
+        """The rows of this process."""
+        ...
+
+    @property
+    def traceable(self) -> bool:
+        """As of a `Matrix`."""
+        ...
+
+    def together(self, eq: NormalEq, *numbers: float | None) -> tuple[NormalEq, tuple[float | None, ...]]:
+        """Of a pair and some numbers that everyone made of their own rows, the sums; None: nobody made it. A collective call."""
+        ...
+
+    def sq_error(self, Wt: Array, H: Array, eq: NormalEq | None = None) -> float:
+        """‖X − WH‖² over the rows of all, for the rows of W held here; `eq`: the pair of H for all of W."""
         ...
 
 

@@ -98,6 +98,9 @@ class Metered:
         return type(self)(self.inner.split(color, key), self.network, self.ledger)
 
     def _note(self, kind: str, numbers: int, itemsize: int) -> None:
+        """Write down what travels: among the ranks of one, nothing does."""
+        if self.size == 1:
+            return
         cost = getattr(self.network, kind)(numbers * itemsize, self.size)
         count = Count(1, numbers, numbers * itemsize, *cost)
         self.ledger[kind] = self.ledger.get(kind, Count()).plus(count)

@@ -7,8 +7,12 @@ All-reduce by recursive doubling (short) or reduce-scatter and all-gather (long)
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple, final
+
+from partwise.currency import Message
 
 
 class Cost(NamedTuple):
@@ -66,6 +70,11 @@ class Network:
     def send(self, size: int, ranks: int = 2) -> Cost:
         """One message."""
         return self._cost(1, size)
+
+    def of(self, messages: Iterable[Message], itemsize: int) -> Cost:
+        """All that a method declares, one after another; `itemsize`: bytes of a number of the data's dtype."""
+        costs = (getattr(self, m.kind)(m.numbers * (8 if m.wide else itemsize), m.ranks) for m in messages)
+        return reduce(Cost.plus, costs, NOTHING)
 
     def _cost(self, messages: float, size: float) -> Cost:
         return Cost(messages, size, messages * self.latency + size / self.bandwidth)

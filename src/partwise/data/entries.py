@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -75,6 +75,15 @@ class Entries(ABC):
     def times_sketched(self, F: Array, sketch: Sketch, start: int = 0) -> Array:
         """(k, n): F (X S[start : start + m])ᵀ for F (k, d)."""
         return F @ self.sketched(sketch, start).T
+
+    @property
+    def here(self) -> Self:
+        """The rows that are held here: all of them."""
+        return self
+
+    def together(self, eq: NormalEq, *numbers: float | None) -> tuple[NormalEq, tuple[float | None, ...]]:
+        """Nobody else holds rows, so the sums over all who do are these themselves."""
+        return eq, numbers
 
     @property
     def run(self) -> int:

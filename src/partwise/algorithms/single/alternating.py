@@ -3,7 +3,8 @@
     for each block X_i of rows:   W_i ← update(W_i; HHᵀ, X_i Hᵀ);   (gram, cross) += (W_iᵀ W_i, X_iᵀ W_i)
     H ← update(H; gram, cross)
 
-The pair for H is complete when the last block has been read, and gives the error of (W, H) without X.
+The pair for H is complete when the last block has been read, and gives the error of (W, H) without X. Where others hold rows too
+(`Passes.together`), the pairs of all are summed before H moves, and that is all that the ranks say to one another: this is DID.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from partwise.algorithms.single.optimality import Optimality
 from partwise.currency import Array, Carry, NormalEq, State
 from partwise.kernels.sums import sq64
 from partwise.kernels.threads import side_by_side
-from partwise.protocols import Matrix, Update
+from partwise.protocols import Matrix, Passes, Update
 
 CHECK_EVERY = 5  # iterations between measurements of the projected gradient: each costs up to a sweep
 
@@ -39,8 +40,19 @@ class Penalty:
 
     def of(self, Wt: Array, H: Array) -> float:
         """The penalty of (W, H)."""
-        sums = ((self.l1_W, self.l2_W, Wt), (self.l1_H, self.l2_H, H))
-        return sum(l1 * float(F.sum(dtype=np.float64)) + 0.5 * l2 * sq64(F) for l1, l2, F in sums if l1 or l2)
+        return (self.on_W(Wt) or 0.0) + (self.on_H(H) or 0.0)
+
+    def on_W(self, Wt: Array) -> float | None:
+        """W's part, which is additive over rows; None: W has no penalty."""
+        return _penalty(self.l1_W, self.l2_W, Wt)
+
+    def on_H(self, H: Array) -> float | None:
+        """H's part."""
+        return _penalty(self.l1_H, self.l2_H, H)
+
+
+def _penalty(l1: float, l2: float, F: Array) -> float | None:
+    return l1 * float(F.sum(dtype=np.float64)) + 0.5 * l2 * sq64(F) if l1 or l2 else None
 
 
 @final
@@ -55,7 +67,7 @@ class Alternating:
     optimal_W: Optimality = field(default_factory=Optimality)
     optimal_H: Optimality = field(default_factory=Optimality)
 
-    def init(self, X: Matrix, Wt: Array, H: Array) -> State:
+    def init(self, X: Passes, Wt: Array, H: Array) -> State:
         return self.onward(start_state(self, X, Wt, H))
 
     def onward(self, state: State) -> State:
@@ -63,7 +75,7 @@ class Alternating:
         carries: tuple[Carry, Carry] = self.update_W.init(state.Wt), self.update_H.init(state.H)
         return State(*state[:5], *carries)
 
-    def step(self, X: Matrix, state: State, t: int) -> State:
+    def step(self, X: Passes, state: State, t: int) -> State:
         seen = Violation(t)
         carry_W = tuple(np.empty_like(part) for part in state.carry_W)
 
@@ -74,20 +86,23 @@ class Alternating:
                 whole[:, rows] = part
             return moved
 
-        Wt, eq = pass_over(X, state.Wt, state.H, move, whole=self.whole_W)
+        Wt, mine = pass_over(X, state.Wt, state.H, move, whole=self.whole_W)
+        eq, paid = everyone(X, mine, seen, self.penalty.on_W(Wt))
         seen.add(state.H, eq, self.optimal_H)
         H, carry_H = self.update_H(state.H, eq, state.carry_H)
         loss = 0.5 * X.sq_error(Wt, H, eq)
-        return State(Wt, H, loss, self.penalty.of(Wt, H), seen.total, carry_W, carry_H)
+        return State(Wt, H, loss, paid + (self.penalty.on_H(H) or 0.0), seen.total, carry_W, carry_H)
 
 
-def start_state(method: Alternating, X: Matrix, Wt: Array, H: Array) -> State:
+def start_state(method: Alternating, X: Passes, Wt: Array, H: Array) -> State:
     """The given factors and their loss."""
-    eq = X.T.normal_eq(Wt, H) if X.traceable else None  # dearer than the error itself only where it is of no use
-    return State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), method.penalty.of(Wt, H))
+    eq, paid = None, method.penalty.on_W(Wt)
+    if X.traceable:  # else the pair is of no use, and dearer than the error itself
+        eq, (paid,) = X.together(X.here.T.normal_eq(Wt, H), paid)
+    return State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), (paid or 0.0) + (method.penalty.on_H(H) or 0.0))
 
 
-def pass_over(X: Matrix, Wt: Array, H: Array, move: Move, *, whole: bool = False) -> tuple[Array, NormalEq]:
+def pass_over(X: Passes, Wt: Array, H: Array, move: Move, *, whole: bool = False) -> tuple[Array, NormalEq]:
     """Read X once: every block of W by `move`, and the pair of H for the new W.
 
     Blocks are served side by side and summed in their order, so the result does not depend on the number of threads.
@@ -101,7 +116,15 @@ def pass_over(X: Matrix, Wt: Array, H: Array, move: Move, *, whole: bool = False
         new[:, rows] = moved = move(rows, F, block.normal_eq(H, F, gram=gram))
         return block.T.normal_eq(moved, H)
 
-    return new, reduce(NormalEq.plus, side_by_side(serve, [(slice(None), X)] if whole else X.blocks()))
+    places = [(slice(None), X.here)] if whole or not Wt.shape[1] else X.here.blocks()
+    return new, reduce(NormalEq.plus, side_by_side(serve, places))
+
+
+def everyone(X: Passes, mine: NormalEq, seen: Violation, paid: float | None) -> tuple[NormalEq, float]:
+    """(the pair of all rows, the penalty of all of W), in one message where others hold rows too; `seen` learns of theirs."""
+    eq, (met, paid) = X.together(mine, seen.so_far, paid)
+    seen.parts = [] if met is None else [met]
+    return eq, paid or 0.0
 
 
 class Violation:
@@ -117,6 +140,11 @@ class Violation:
             self.parts.append(optimality.violation(F, eq))
 
     @property
+    def so_far(self) -> float | None:
+        """The sum, rounded once, so that no order matters; None where it is not measured."""
+        return math.fsum(self.parts) if self.measured else None
+
+    @property
     def total(self) -> float:
-        """The sum, rounded once, so that no order matters; NaN where it was not measured."""
+        """The same in the end, NaN where it was not measured."""
         return math.fsum(self.parts) if self.measured else math.nan

@@ -16,9 +16,9 @@ from typing import final
 
 import numpy as np
 
-from partwise.algorithms.single.alternating import Alternating, Violation, pass_over, start_state
+from partwise.algorithms.single.alternating import Alternating, Violation, everyone, pass_over, start_state
 from partwise.currency import Array, NormalEq, State
-from partwise.protocols import Matrix
+from partwise.protocols import Passes
 
 
 @final
@@ -32,7 +32,7 @@ class Extrapolated:
     growth_most: float = 1.01  # γ̄
     shrink: float = 1.5  # η
 
-    def init(self, X: Matrix, Wt: Array, H: Array) -> State:
+    def init(self, X: Passes, Wt: Array, H: Array) -> State:
         return self.onward(start_state(self.inner, X, Wt, H))
 
     def onward(self, state: State) -> State:
@@ -43,7 +43,7 @@ class Extrapolated:
         }  # fmt: skip
         return State(*state[:5], memory=memory)
 
-    def step(self, X: Matrix, state: State, t: int) -> State:
+    def step(self, X: Passes, state: State, t: int) -> State:
         past = state.memory
         Wt_before, H_ahead = np.asarray(past["Wt_before"]), np.asarray(past["H_ahead"])
         ahead = 0.0 if past["plain"] else float(past["ahead"])
@@ -55,10 +55,12 @@ class Extrapolated:
             moved_W[:, rows], _ = self.inner.update_W(F, eq, ())
             return push(moved_W[:, rows], Wt_before[:, rows], ahead)
 
-        Wt, eq = pass_over(X, state.Wt, H_ahead, move)
+        Wt, mine = pass_over(X, state.Wt, H_ahead, move)
+        eq, paid = everyone(X, mine, seen, self.inner.penalty.on_W(Wt))
         seen.add(H_ahead, eq, self.inner.optimal_H)
         H, _ = self.inner.update_H(H_ahead, eq, ())
-        found = State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), self.inner.penalty.of(Wt, H), seen.total)
+        paid += self.inner.penalty.on_H(H) or 0.0
+        found = State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), paid, seen.total)
         if found.objective > state.objective and ahead > 0:
             return self._back(state, seen.total)
         return self._on(found, moved_W, ahead, past)

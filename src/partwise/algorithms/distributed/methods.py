@@ -1,0 +1,116 @@
+"""The methods for a cluster by name: what `--algorithm` takes, the options of each, how it cuts X, and what it says an iteration.
+
+    cut = layout_for("did", problem, comm.size)                   # then read this rank's part of X
+    step = method("did", problem, cut, options)
+    X = Spread(Shard(cut, comm.rank, ...), comm)
+    state, trace = begin(step, X, Wt, H, relative=True)           # with Wt and H cut by cut.part_W(rank) and cut.part_H(rank)
+    iterate(step, X, state, trace, rules, observers, comm)
+
+Neither the layout nor the method knows a communicator: so a plan, or a choice between methods, asks them without one,
+`Network().of(step.messages(t), itemsize).seconds`.
+
+To add a method: a file with a frozen dataclass that is a `Distributed`, a function (problem, layout, *, options…) here, and its entry
+in METHODS with the kind of layout that it needs (`data.ownership`). The laws (tests/distributed) run over METHODS.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from partwise.algorithms.distributed.did import Did
+from partwise.algorithms.distributed.spread import Spread
+from partwise.algorithms.single import methods as single
+from partwise.algorithms.single.alternating import Alternating
+from partwise.algorithms.single.extrapolated import Extrapolated
+from partwise.algorithms.single.problem import Problem
+from partwise.currency import Message
+from partwise.data import Layout, layout
+from partwise.data.ownership import Kind
+from partwise.errors import OptionError
+from partwise.protocols import Iteration
+
+
+class Distributed(Iteration[Spread], Protocol):
+    """A method for a cluster: an iteration over what each rank holds of X, which says beforehand what it will send."""
+
+    @property
+    def layout(self) -> Layout:
+        """How X, W and H are cut."""
+        ...
+
+    def messages(self, t: int, rank: int = 0) -> Sequence[Message]:
+        """Every collective of iteration t that this rank takes part in, in order. (Where the parts are even, rank 0 has most.)
+
+        Beside them: one number once, in `init` or when a resumed run begins (‖X‖²); one number an iteration where the error is so
+        small that the trace trick has lost its digits; and what the loop itself says (`drivers.agreement`).
+        """
+        ...
+
+
+class Entry(NamedTuple):
+    """A method by its name."""
+
+    build: Callable[..., Distributed]  # (problem, layout, *, options…)
+    kind: Kind  # of layout
+    like: str | None  # the solver for one machine whose wishes it can fulfil
+    window: int | None = None  # measures no KKT residual: stops when the objective stands still over so many iterations
+
+
+def did(problem: Problem, cut: Layout, *, acceleration: int | str = 1, extrapolate: bool | str = False) -> Distributed:
+    """DID; `acceleration` sweeps on each pair and `extrapolate` as for solver "hals" (the paper: one sweep, no extrapolation)."""
+    inner = single.hals(problem, acceleration=acceleration, extrapolate=extrapolate)
+    assert isinstance(inner, Alternating | Extrapolated)
+    return Did(inner, problem.k, cut)
+
+
+METHODS: Mapping[str, Entry] = {
+    "did": Entry(did, "rows", "hals"),
+}
+
+
+def method(name: str, problem: Problem, cut: Layout, options: Mapping[str, Any]) -> Distributed:
+    """The named method for a problem on a layout of its kind, or the sentence why not."""
+    entry = entry_of(name)
+    known = [p.name for p in inspect.signature(entry.build).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        can = f"its options are: {', '.join(known)}" if known else "it has no options"
+        raise OptionError(f"algorithm={name!r} does not know {', '.join(unknown)}; {can}.")
+    if cut.kind != entry.kind:
+        raise OptionError(f"algorithm={name!r} needs X cut as {entry.kind!r}, not as {cut.kind!r}.")
+    refuse_unfit(name, problem)
+    return entry.build(problem, cut, **options)
+
+
+def layout_for(name: str, problem: Problem, ranks: int, grid: tuple[int, int] | None = None) -> Layout:
+    """How X is cut for a method on so many ranks, as evenly as can be; `grid` (pr, pc) where it can be chosen."""
+    kind = entry_of(name).kind
+    if grid is not None and kind not in ("grid", "shared"):
+        raise OptionError(f"algorithm={name!r} has no grid to be chosen: X is cut as {kind!r}. Leave --grid out.")
+    return layout(kind, problem.shape, ranks, grid=grid)
+
+
+def entry_of(name: str) -> Entry:
+    """The entry, or a sentence."""
+    if name not in METHODS:
+        raise OptionError(f"algorithm={name!r} is not known; expected one of: {', '.join(METHODS)}.")
+    return METHODS[name]
+
+
+def refuse_unfit(name: str, problem: Problem) -> None:
+    """Not every method can do everything: say so."""
+    like = METHODS[name].like
+    if problem.beta != 2:
+        raise OptionError(f"algorithm={name!r} minimises the Frobenius loss only, not beta_loss = {problem.beta!r}; factorize on one "
+                          "machine with solver='mu'.")  # fmt: skip
+    if not problem.complete:
+        raise OptionError(
+            f"algorithm={name!r} takes neither missing entries nor sample weights; factorize on one machine."
+        )
+    if problem.bounded == "W":
+        raise OptionError("A penalty on H alone keeps the components of W in the unit ball, and no rank has all of W: penalise both "
+                          "factors, W alone, or none.")  # fmt: skip
+    if like is not None:
+        single.refuse_unfit(like, problem, name)

@@ -1,0 +1,85 @@
+"""X (n, m) spread over ranks, as one of them sees it: its shard, and whom to ask for the rest.
+
+It is what the methods of this room are given as their data. On many ranks every call of `sq_norm` (the first), `together` and
+`sq_error` is a collective one: all ranks make it, in the same order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from partwise.comm import Grid, sum_numbers, sum_together
+from partwise.currency import Array, NormalEq
+from partwise.data import Layout, Shard
+from partwise.data.entries import CANCELLED, Entries
+from partwise.kernels.sums import dot64
+from partwise.protocols import Comm
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """What this rank holds, and the ranks that hold the rest. Between ranks every number goes in X's dtype, sums of few in float64."""
+
+    shard: Shard
+    comm: Comm
+    _once: dict[str, Any] = field(default_factory=dict)  # (not cached properties: up to Python 3.11 these share a lock)
+
+    @property
+    def layout(self) -> Layout:
+        """How X is cut."""
+        return self.shard.layout
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.shard.dtype
+
+    @property
+    def grid(self) -> Grid:
+        """The ranks of this one's row and column of the grid. The first call splits the communicator."""
+        if "grid" not in self._once:
+            self._once["grid"] = Grid.of(self.comm, self.layout.grid)
+        return self._once["grid"]
+
+    @property
+    def here(self) -> Entries:
+        """The rows, or the block, that this rank holds."""
+        return self.shard.own
+
+    @property
+    def traceable(self) -> bool:
+        """Shards are complete: what is missing has no place in a file of shards."""
+        return True
+
+    def sq_norm(self) -> float:
+        """‖X‖² of all of X. The first call sends one number."""
+        if "sq_norm" not in self._once:
+            self._once["sq_norm"] = self.total(self.here.sq_norm())
+        return self._once["sq_norm"]
+
+    def total(self, of_own: float) -> float:
+        """The sum over X of what each rank made of the entries that it holds; they are counted once where all hold all of them."""
+        return of_own if self.layout.kind == "whole" else sum_numbers(self.comm, of_own)[0]
+
+    def together(self, eq: NormalEq, *numbers: float | None) -> tuple[NormalEq, tuple[float | None, ...]]:
+        """Of the pairs and numbers of all ranks, the sums, by one all-reduce of (m + k) k numbers and these few; None: nobody's."""
+        said = np.array([number for number in numbers if number is not None], eq.cross.dtype)
+        if self.comm.size == 1:
+            return eq, numbers
+        cross, gram, sums = sum_together(self.comm, eq.cross, eq.gram, said)
+        heard = iter(sums)
+        return NormalEq(gram, cross), tuple(None if number is None else float(next(heard)) for number in numbers)
+
+    def sq_error(self, Wt: Array, H: Array, eq: NormalEq | None = None) -> float:
+        """‖X − WH‖² for this rank's Wt and a whole H, from the pair of H for all of W.
+
+        No message, as every rank has the pair; but where the pair has no digits left (see `CANCELLED`), and for eq = None, one number.
+        """
+        if eq is not None:
+            error = self.sq_norm() - 2 * dot64(eq.cross, H) + dot64(eq.gram, H @ H.T)
+            if error > CANCELLED[self.dtype] ** 2 * self.sq_norm():
+                return error
+        return self.total(2 * self.here.divergence(Wt, H, beta=2))

@@ -1,0 +1,39 @@
+"""DID beside HALS on one machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from distributed.runs import SHAPE, K, one_machine, problem, run
+from partwise.data import layout
+
+N, M = SHAPE
+PLAIN = {"acceleration": 1, "extrapolate": False}
+
+
+@pytest.mark.parametrize("options", [PLAIN, {"acceleration": 3, "extrapolate": True}], ids=["plain", "extrapolated"])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 7, 40])
+def test_it_is_hals(ranks, options):
+    X = problem()
+    one, many = one_machine("hals", X, 30, options=options), run("did", X, ranks, 30, options=options)
+    np.testing.assert_allclose(many.Wt, one.state.Wt, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(many.H, one.state.H, rtol=1e-9, atol=1e-11)
+    for mine, theirs in zip(many.trace.points, one.trace.points, strict=True):
+        np.testing.assert_allclose(mine[:4], theirs[:4], rtol=1e-9)
+
+
+def test_uneven_and_empty_shards_of_sparse_data():
+    X = problem(zeros=0.6)
+    one = one_machine("hals", X, 20, options=PLAIN)
+    many = run("did", sp.csr_array(X), 4, 20, cut=layout("rows", SHAPE, 4, row_cuts=(0, 1, 1, 30, N)))
+    np.testing.assert_allclose(many.product, one.state.Wt.T @ one.state.H, rtol=1e-8, atol=1e-10)
+
+
+def test_all_that_it_says_is_one_sum_of_m_plus_k_times_k_numbers():
+    for t, said in enumerate(run("did", problem(), 3, 12).sent[0], start=1):
+        measured = int(t % 5 == 1)  # W's share of the KKT residual is in the same message
+        assert {kind: (count.calls, count.numbers) for kind, count in said.items()} == {
+            "sum": (1, (M + K) * K + measured)
+        }
