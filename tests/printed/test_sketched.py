@@ -75,7 +75,8 @@ PAGE = Page(
     ),
     cost="Of the first few, O(s m k) each for up to 30 sweeps on s rows of X; then as HALS. X is read whole for its rows' norms, and "
     "after the samples.",
-    good_for="Dense X with at least some forty rows (or columns) for each component, when an error near the best will do.",
+    good_for="Dense X with at least some forty rows (or columns) for each component, when an error near the best will do. Sparse X, and "
+    "few rows for each component, are better served by `hals` ([measured](../sketching.md)); `auto` knows.",
     differences=(
         "The transcription sweeps once a pair and does not extrapolate: `acceleration=1, extrapolate=False`.",
         "A component that is dead, in the sample or in X, is left alone.",
