@@ -62,7 +62,8 @@ PAGE = Page(
     "pairs and 2 (n + m) k² for the sweeps. A tenth of dense X is held beside X; sparse X is sketched by dense panels, which costs "
     "more than an exact iteration does.",
     good_for="The building block of DSANLS, where d k numbers travel instead of m k. On one machine `hals` reaches every error sooner "
-    "([measured](../sketching.md)), and the sketched method that wins is `sketched`; take `sketch=\"subsample\"` or `\"count\"` if you must, never Gaussian on sparse data.",
+    "([measured](../sketching.md)), and the sketched method that wins is `sketched`; take `sketch=\"subsample\"` or `\"count\"` if you "
+    "must, never Gaussian on sparse data.",
     differences=(
         "Subsampling is scaled by √(n/d): without it E[SSᵀ] is (d/n) I, not I as Assumption 1 wants.",
         "μ_t relative to the gram makes a run independent of the data's unit; the paper searches α and β anew for each data set.",

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from partwise.algorithms.distributed.did import Did
+from partwise.algorithms.distributed.dsanls import Dsanls
 from partwise.algorithms.distributed.spread import Spread
 from partwise.algorithms.single import methods as single
 from partwise.algorithms.single.alternating import Alternating
@@ -65,8 +66,20 @@ def did(problem: Problem, cut: Layout, *, acceleration: int | str = 1, extrapola
     return Did(inner, problem.k, cut)
 
 
+def dsanls(
+    problem: Problem, cut: Layout, *, sketch: str = "count", sketch_size: float | str = "auto", inner: str = "pcd",
+    damping: tuple[float, float] = (0.1, 0.003), relative_damping: bool = True, bounded: bool = False,
+) -> Distributed:  # fmt: skip
+    """DSANLS; all options as for solver "sanls"."""
+    one = single.sanls(
+        problem, sketch=sketch, sketch_size=sketch_size, inner=inner, damping=damping, relative_damping=relative_damping, bounded=bounded
+    )  # fmt: skip
+    return Dsanls(one, problem.k, cut, problem.nnz // cut.ranks)
+
+
 METHODS: Mapping[str, Entry] = {
     "did": Entry(did, "rows", "hals"),
+    "dsanls": Entry(dsanls, "both", "sanls", single.WINDOWS["sanls"]),
 }
 
 
