@@ -128,7 +128,7 @@ def nimfa_mu(X: Any, W: Array, H: Array) -> Steps:
 
 def _nimfa(name: str, X: Any, W: Array, H: Array, **more: Any) -> Any:
     if not hasattr(np, "mat"):
-        np.asmatrix = np.asmatrix  # type: ignore[attr-defined]  # nimfa 1.4.0 was written for NumPy 1
+        np.mat = np.asmatrix  # type: ignore[attr-defined]  # noqa: NPY201  (nimfa 1.4.0 was written for NumPy 1)
     import nimfa
 
     V = sp.csr_matrix(X) if sp.issparse(X) else X
