@@ -69,7 +69,7 @@ PAGE = Page(
         ("B, C; U, V", "Hᵀ, Wᵀ; W, H", "`State`"),
         ("e_j = x_j − B c_j, kept up to date", "the slope cross − gram F, from the pair: no residual is formed", "`NormalEq`"),
         ("A = M Vᵀ, B = V Vᵀ", "cross, gram", "`NormalEq`"),
-        ("inner passes, ⌊1 + α ρ⌋ with α = ½", "`acceleration`; \"auto\": one sweep and as many more as half a pair costs, at most 10",
+        ("inner passes, ⌊1 + α ρ⌋ with α = ½", "`acceleration`; \"auto\": one sweep and as many more as half a pair costs, at most 20",
          "`methods.sweeps_beside_pair`"),
         ("inner stop, ε", "none: it would make the result depend on how rows are cut", "–"),
         ("‖Eᵗ‖² ≤ ε ‖E⁰‖² (31)", "`did_epsilon`", "`DidRule`"),

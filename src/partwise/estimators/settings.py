@@ -93,9 +93,9 @@ class Settings:
     def problem(self, X: Matrix, k: int) -> Problem:
         """What is to be solved for this X."""
         complete = X.traceable and not isinstance(X, Weighted)
-        held = len(self.held(X))
+        held, sparse = len(self.held(X)), X.nnz < X.shape[0] * X.shape[1]
         return Problem(
-            X.shape, X.nnz, k, self.beta, self.penalty(X.shape), held, self.rows_sum_to_one, self.seed, complete
+            X.shape, X.nnz, k, self.beta, self.penalty(X.shape), held, self.rows_sum_to_one, self.seed, complete, sparse
         )
 
     def penalty(self, shape: tuple[int, int]) -> Penalty:

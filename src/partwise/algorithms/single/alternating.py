@@ -107,17 +107,33 @@ def pass_over(X: Passes, Wt: Array, H: Array, move: Move, *, whole: bool = False
 
     Blocks are served side by side and summed in their order, so the result does not depend on the number of threads.
     """
-    new = np.empty_like(Wt)
+    new = Blocks(Wt)
     gram = H @ H.T
 
     def serve(place: tuple[slice, Matrix]) -> NormalEq:
         rows, block = place
         F = np.ascontiguousarray(Wt[:, rows])
-        new[:, rows] = moved = move(rows, F, block.normal_eq(H, F, gram=gram))
+        moved = move(rows, F, block.normal_eq(H, F, gram=gram))
+        new.put(rows, moved)
         return block.T.normal_eq(moved, H)
 
     places = [(slice(None), X.here)] if whole or not Wt.shape[1] else X.here.blocks()
-    return new, reduce(NormalEq.plus, side_by_side(serve, places))
+    pair = reduce(NormalEq.plus, side_by_side(serve, places))
+    return new.together, pair
+
+
+class Blocks:
+    """A factor (k, r) that comes by blocks of columns; one that comes whole is taken as it is."""
+
+    def __init__(self, like: Array) -> None:
+        self.together = np.empty_like(like)
+
+    def put(self, columns: slice, block: Array) -> None:
+        """Take these columns."""
+        if block.shape == self.together.shape:
+            self.together = block
+        else:
+            self.together[:, columns] = block
 
 
 def everyone(X: Passes, mine: NormalEq, seen: Violation, paid: float | None) -> tuple[NormalEq, float]:

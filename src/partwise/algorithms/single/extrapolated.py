@@ -16,8 +16,9 @@ from typing import final
 
 import numpy as np
 
-from partwise.algorithms.single.alternating import Alternating, Violation, everyone, pass_over, start_state
+from partwise.algorithms.single.alternating import Alternating, Blocks, Violation, everyone, pass_over, start_state
 from partwise.currency import Array, NormalEq, State
+from partwise.kernels.push import push
 from partwise.protocols import Passes
 
 
@@ -48,12 +49,13 @@ class Extrapolated:
         Wt_before, H_ahead = np.asarray(past["Wt_before"]), np.asarray(past["H_ahead"])
         ahead = 0.0 if past["plain"] else float(past["ahead"])
         seen = Violation(t)
-        moved_W = np.empty_like(state.Wt)
+        moved_W = Blocks(state.Wt)
 
         def move(rows: slice, F: Array, eq: NormalEq) -> Array:
             seen.add(F, eq, self.inner.optimal_W)
-            moved_W[:, rows], _ = self.inner.update_W(F, eq, ())
-            return push(moved_W[:, rows], Wt_before[:, rows], ahead)
+            moved, _ = self.inner.update_W(F, eq, ())
+            moved_W.put(rows, moved)
+            return push(moved, Wt_before, ahead, rows.start or 0) if ahead else moved
 
         Wt, mine = pass_over(X, state.Wt, H_ahead, move)
         eq, paid = everyone(X, mine, seen, self.inner.penalty.on_W(Wt))
@@ -63,11 +65,11 @@ class Extrapolated:
         found = State(Wt, H, 0.5 * X.sq_error(Wt, H, eq), paid, seen.total)
         if found.objective > state.objective and ahead > 0:
             return self._back(state, seen.total)
-        return self._on(found, moved_W, ahead, past)
+        return self._on(found, moved_W.together, ahead, past)
 
     def _on(self, found: State, moved_W: Array, ahead: float, past) -> State:
         """The step counts."""
-        H_ahead = push(found.H, past["H_before"], ahead)
+        H_ahead = push(found.H, past["H_before"], ahead) if ahead else found.H
         most = min(1.0, self.growth_most * past["ahead_most"])
         memory = {
             "Wt_before": moved_W, "H_before": found.H, "H_ahead": H_ahead,
@@ -83,13 +85,3 @@ class Extrapolated:
             "ahead": past["ahead"] / self.shrink, "ahead_most": past["ahead"], "plain": 1.0,
         }  # fmt: skip
         return state._replace(memory=memory, violation=violation)
-
-
-def push(F: Array, before: Array, ahead: float) -> Array:
-    """[F + ahead (F − before)]₊"""
-    if ahead == 0:
-        return F
-    pushed = F - before
-    pushed *= F.dtype.type(ahead)
-    pushed += F
-    return np.maximum(pushed, 0, out=pushed)

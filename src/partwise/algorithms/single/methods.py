@@ -127,7 +127,7 @@ def randomized(
         return exact  # nothing to be compressed
     if isinstance(power_iterations, bool) or not isinstance(power_iterations, int) or power_iterations < 0:
         raise OptionError(f"power_iterations={power_iterations!r}; expected a whole number ≥ 0.")
-    small = replace(problem, nnz=width * sum(problem.shape))
+    small = replace(problem, nnz=width * sum(problem.shape), sparse=False)
     compressed = hals(small, acceleration=acceleration, extrapolate=extrapolate)
     return Randomized(compressed, exact, width, power_iterations, seed=problem.seed)
 
