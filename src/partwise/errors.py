@@ -4,6 +4,8 @@
 class PartwiseError(Exception):
     """Anything that partwise refuses or cannot do."""
 
+    names_rank = False  # whether the sentence says already on which of several ranks it happened
+
 
 class DataError(PartwiseError, ValueError):
     """The data, or a file that should hold it, is not what it must be (exit code 1)."""

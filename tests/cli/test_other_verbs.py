@@ -19,6 +19,8 @@ VERBS = (
     ["compare"],
     ["plan"],
     ["reproduce"],
+    ["run"],
+    ["shard"],
     ["version"],
     ["datasets", "list"],
     ["datasets", "get"],

@@ -13,8 +13,9 @@ import pytest
 import scipy.sparse as sp
 import zarr
 
+from partwise.data.opening import open_parts
 from partwise.data.readers import read
-from partwise.data.shards import open_parts, read_manifest, write_shards
+from partwise.data.shards import read_manifest, write_shards
 from partwise.errors import DataError
 
 SHAPE = (103, 57)
@@ -77,7 +78,7 @@ def whole(folder: Path):
 def test_shards_hold_x_by_rows_and_by_columns_whatever_the_budget(folder, X, source, memory, tmp_path):
     shards = made(tmp_path / "shards", folder / source, memory=memory)
     assert np.array_equal(whole(shards), X)
-    parts = open_parts(read(shards))
+    parts = open_parts(shards).parts
     assert parts.alone
     for rows, columns in RANGES:
         inside = X[rows.start : rows.stop, columns.start : columns.stop]
@@ -87,7 +88,7 @@ def test_shards_hold_x_by_rows_and_by_columns_whatever_the_budget(folder, X, sou
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_parts_of_any_other_file(folder, X, source):
-    parts = open_parts(read(folder / source))
+    parts = open_parts(folder / source).parts
     assert parts.alone == (not source.endswith(".npz"))
     for rows, columns in RANGES:
         inside = X[rows.start : rows.stop, columns.start : columns.stop]
@@ -108,7 +109,7 @@ def test_a_rank_reads_its_part_and_no_more(tmp_path, kind, ranks):
     X = (rng.random((n, m)) * (rng.random((n, m)) < 0.5)).astype(np.float32)
     np.save(tmp_path / "X.npy", X)
     sp.save_npz(tmp_path / "csr.npz", sp.csr_array(X))
-    parts = open_parts(read(made(tmp_path / "shards", tmp_path / kind)))
+    parts = open_parts(made(tmp_path / "shards", tmp_path / kind)).parts
     before = bytes_read()
     idle = bytes_read() - before  # what asking costs
     for rank in range(ranks):
@@ -127,7 +128,7 @@ def test_a_rank_reads_its_part_and_no_more(tmp_path, kind, ranks):
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="the system does not count")
 def test_a_block_of_a_grid_reads_the_block_if_dense(tmp_path, folder, X):
     for source in (made(tmp_path / "shards", folder / "X.npy"), folder / "X.npy"):
-        parts = open_parts(read(source))
+        parts = open_parts(source).parts
         before = bytes_read()
         idle = bytes_read() - before
         before = bytes_read()
@@ -175,8 +176,8 @@ def test_numbers_stay_narrow_on_disk_and_become_what_was_asked(tmp_path):
     np.save(tmp_path / "X.npy", X)
     shards = made(tmp_path / "shards", tmp_path / "X.npy")
     assert np.load(shards / "XT.npy").dtype == np.uint8
-    assert open_parts(read(shards)).dtype == np.float64
-    held = open_parts(read(shards), dtype="float32").part(range(3, 7), range(5))
+    assert open_parts(shards).parts.dtype == np.float64
+    held = open_parts(shards, dtype="float32").parts.part(range(3, 7), range(5))
     assert held.dtype == np.float32
     assert np.array_equal(array(held), X[3:7])
     assert np.load(made(tmp_path / "wide", tmp_path / "X.npy", dtype="float32") / "X.npy").dtype == np.float32
@@ -190,7 +191,7 @@ def test_a_bad_entry_is_named_by_its_place_in_x_by_whoever_reads_it(tmp_path, ba
     np.save(tmp_path / "X.npy", X)
     sp.save_npz(tmp_path / "X.npz", sp.csr_array(X))
     source = tmp_path / ("X.npy" if kind in ("dense", "npy") else "X.npz")
-    parts = open_parts(read(made(tmp_path / "shards", source) if kind in ("dense", "sparse") else source))
+    parts = open_parts(made(tmp_path / "shards", source) if kind in ("dense", "sparse") else source).parts
     assert parts.part(range(20), range(30)).shape == (20, 30)
     for rows, columns in ((range(20, 40), range(30)), (range(40), range(15, 20)), (range(24, 30), range(11, 19))):
         with pytest.raises(DataError, match=rf"{word}.*row 25, column 17"):
@@ -203,7 +204,7 @@ def test_negative_entries_may_be_clipped(tmp_path, folder, X, kind):
     np.savez(tmp_path / "X.npz", X=X - 0.5)
     sp.save_npz(tmp_path / "csr.npz", sp.csr_array(X - 0.5))
     for source in (tmp_path / kind, made(tmp_path / "shards", tmp_path / kind)):
-        parts = open_parts(read(source), negative="clip")
+        parts = open_parts(source, negative="clip").parts
         for rows, columns in RANGES[:4]:
             inside = np.maximum(X - 0.5, 0)[rows.start : rows.stop, columns.start : columns.stop]
             assert np.array_equal(array(parts.part(rows, columns)), inside.astype(np.float32))
@@ -229,18 +230,18 @@ def test_a_damaged_file_is_named(tmp_path, folder, name, damage, words):
     shards = made(tmp_path / "shards", folder / ("X.npy" if "X" in name else "csr.npz"))
     damage(shards / name)
     with pytest.raises(DataError, match=rf"{name}.* {words}"):
-        open_parts(read(shards))
+        open_parts(shards)
 
 
 @pytest.mark.parametrize("name", ["csr.indices.npy", "csr.indptr.npy"])
 def test_numbers_that_lead_out_of_the_matrix_are_refused(tmp_path, folder, name):
     shards = made(tmp_path / "shards", folder / "csr.npz")
-    table = read(shards)
+    opened = open_parts(shards)
     damaged = np.load(shards / name)
     damaged[3] = 10_000
     np.save(shards / name, damaged)
     with pytest.raises(DataError, match=f"{name} is damaged"):
-        open_parts(table).part(range(10), range(57))
+        opened.parts.part(range(10), range(57))
     with pytest.raises(DataError, match=f"{name} is damaged: its digest"):
         read_manifest(shards).verify()
 
@@ -279,7 +280,7 @@ def test_a_foreign_manifest_and_half_a_directory(tmp_path, folder):
 @pytest.mark.skipif(sys.platform == "win32", reason="files in use cannot be cut there")
 def test_a_file_that_is_cut_while_it_is_read(tmp_path, folder):
     shards = made(tmp_path / "shards", folder / "X.npy")
-    parts = open_parts(read(shards))
+    parts = open_parts(shards).parts
     cut(shards / "X.npy")
     with pytest.raises(DataError, match=r"X\.npy ends too early"):
         parts.part(range(103), range(57))

@@ -256,7 +256,11 @@ def test_every_half_minute_unless_told_otherwise(tmp_path):
 
 
 def test_more_seldom_where_saving_takes_long(tmp_path):
-    assert written(Checkpointer(tmp_path, WHO, seconds=2.0, took=1.0), 21) == [20]
+    assert written(Checkpointer(tmp_path, WHO, took=2.0), 41) == [40]
+
+
+def test_as_often_as_was_said_however_long_it_takes(tmp_path):
+    assert written(Checkpointer(tmp_path, WHO, seconds=3.0, took=1.0), 8) == [3, 6]
 
 
 def test_at_once_when_it_is_urgent(tmp_path):

@@ -147,7 +147,7 @@ def test_ranks_decide_alike_when_to_save(tmp_path, monkeypatch):
     def body(comm):
         own_clock.rank = comm.rank
         own, kept, saved = part(CUTS[1], comm.rank), Trace(1.0), []
-        keeper = checkpoint.Checkpointer(tmp_path, WHO, seconds=2.0, comm=comm, part=own)
+        keeper = checkpoint.Checkpointer(tmp_path, WHO, comm=comm, part=own)
         for t in range(45):
             kept.add(t, state(own), float(t))
             before = keeper.saved
@@ -157,4 +157,5 @@ def test_ranks_decide_alike_when_to_save(tmp_path, monkeypatch):
         return saved
 
     monkeypatch.setattr(checkpoint.time, "perf_counter", ticking)
+    monkeypatch.setattr(checkpoint, "HALF_A_MINUTE", 2.0)
     assert simulate(body, 3).results == [[2, 22, 42]] * 3

@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from partwise._version import __version__
-from partwise.cli import apply, audit, compare, datasets, fit, plan, reproduce, shard, version
+from partwise.cli import apply, audit, compare, datasets, fit, plan, reproduce, run, shard, version
 from partwise.cli.failures import Verbs
+from partwise.errors import OptionError
+from partwise.launch import ON_RANKS, started
 
 app = typer.Typer(
     name="partwise",
@@ -37,11 +39,15 @@ def _start(
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(2)
+    if started().size > 1 and context.invoked_subcommand not in ON_RANKS:
+        raise OptionError(f"{context.invoked_subcommand} runs in one process: leave {started().by} out. On ranks run: "
+                          f"{', '.join(ON_RANKS)}.")  # fmt: skip
 
 
 app.command("fit", epilog=fit.EXAMPLE)(fit.fit)
 app.command("apply", epilog=apply.EXAMPLE)(apply.apply)
 app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
+app.command("run", epilog=run.EXAMPLE, context_settings=run.PASSED_ON)(run.run)
 app.command("plan", epilog=plan.EXAMPLE)(plan.plan)
 app.command("shard", epilog=shard.EXAMPLE)(shard.shard)
 app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
@@ -51,5 +57,10 @@ app.command("version", epilog=version.EXAMPLE)(version.version)
 
 
 def main() -> None:
-    """Run the command line of this process."""
-    app(prog_name="partwise")
+    """Run the command line of this process, which may be one of several ranks."""
+    if started().size == 1:
+        app(prog_name="partwise")
+        return
+    from partwise.cli import together
+
+    together.main(lambda: app(prog_name="partwise"))

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from partwise.errors import OptionError, PartwiseError, RunError
+from partwise.launch import let_rank_0_speak, started
 
 UsageError: Any = (
     typer.BadParameter.__base__
@@ -46,6 +47,7 @@ class Verbs(TyperGroup):
             tell("Stopped at once, as asked.")
             raise typer.Exit(1) from None
         except Stopped as stopped:
+            let_rank_0_speak()
             typer.echo(str(stopped), err=True)
             raise typer.Exit(1) from None
         except Exception as error:
@@ -56,12 +58,20 @@ class Verbs(TyperGroup):
 
 
 def tell(message: str) -> None:
-    """One line on standard error."""
+    """One line on standard error; of ranks that fail alike, rank 0's."""
+    let_rank_0_speak()
     typer.echo(f"{typer.style('error:', fg='red', bold=True)} {message}", err=True)
 
 
 def sentence(error: Exception) -> str:
-    """What to say of an error."""
+    """What to say of an error; of one of several ranks, whose it is."""
+    launched = started()
+    plain = launched.size == 1 or isinstance(error, OptionError)  # a bad call is everyone's
+    plain = plain or (isinstance(error, PartwiseError) and error.names_rank)
+    return _said(error) if plain else f"rank {launched.rank} of {launched.size}: {_said(error)}"
+
+
+def _said(error: Exception) -> str:
     if isinstance(error, PartwiseError):
         return str(error)
     if isinstance(error, MemoryError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from partwise.cli import options as o
+from partwise.errors import OptionError
+from partwise.launch import started
 
 EXAMPLE = (
     "Example:  partwise fit counts.npz -k 20 --loss kullback-leibler -o run   ·   then: partwise apply run new.npz"
@@ -32,6 +34,9 @@ def fit(
     missing: o.Missing = "error",
     negative: o.Negative = "error",
     dtype: o.Dtype = None,
+    algorithm: o.Algorithm = None,
+    grid: o.Grid = None,
+    deterministic: o.Deterministic = False,
     threads: o.Threads = None,
     checkpoint_every: o.CheckpointEvery = None,
     resume: o.Resume = False,
@@ -43,7 +48,8 @@ def fit(
     """Find the parts: W and H, nonnegative, with X ≈ W H.
 
     Makes a run directory with the model, the trace and a manifest. It is whole or absent: until the end it is called RUN.partial.
-    Ctrl-C keeps a checkpoint, from which --resume goes on as if nothing had happened.
+    Ctrl-C keeps a checkpoint, from which --resume goes on as if nothing had happened. Under mpiexec or srun, and with --algorithm, each
+    process reads its part of X and finds its part of W and H: see docs/cluster.md.
     """
     from partwise.cli import fitting, results, wishes
     from partwise.estimators.settings import Settings
@@ -54,8 +60,18 @@ def fit(
         l1_ratio=l1_ratio, normalize=normalize, seed=seed, options=wishes.solver_options(solver_option),
     )  # fmt: skip
     wanted = fitting.Wanted(data, key, missing, negative, wishes.dtype(dtype))
-    place = fitting.Place(output, checkpoint_every, force, resume)
-    done = fitting.fit(wanted, settings, place, threads=threads, quiet=quiet)
+    place = fitting.Place(output, wishes.pace(checkpoint_every), force, resume)
+    if started().size > 1 or algorithm is not None:
+        from partwise.cli import fitting_on_ranks
+
+        how = fitting_on_ranks.How(algorithm or "did", wishes.grid(grid), deterministic)
+        done = fitting_on_ranks.fit(wanted, settings, place, how, threads=threads, quiet=quiet)
+    elif grid is not None or deterministic:
+        raise OptionError(
+            "--grid and --deterministic are for several ranks: start with mpiexec or `partwise run -n P`."
+        )
+    else:
+        done = fitting.fit(wanted, settings, place, threads=threads, quiet=quiet)
     if json:
         results.tell_json(done)
     elif not quiet:

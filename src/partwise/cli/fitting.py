@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -16,8 +16,10 @@ from partwise.cli import screen, sources
 from partwise.cli.failures import Stopped
 from partwise.cli.interrupts import Interrupts
 from partwise.cli.progress import watching
+from partwise.cli.wishes import Pace
 from partwise.drivers import checkpoint
 from partwise.estimators.factorize import Factorization, Keep, Prepared, prepare, run
+from partwise.estimators.on_ranks import Share
 from partwise.estimators.settings import Settings
 from partwise.kernels.threads import threads as limited
 from partwise.reports import machine
@@ -39,17 +41,23 @@ class Place(NamedTuple):
     """Where the run goes, and what may be there already."""
 
     target: Path
-    every: int | None  # iterations between checkpoints; None: every half minute
+    every: Pace  # between checkpoints
     force: bool
     resume: bool
+
+    def keep(self, partial: Path, data: Mapping[str, Any], stop: Interrupts) -> Keep:
+        """Checkpoints in the partial directory, of these data alone."""
+        same = {f"data.{fact}": data[fact] for fact in ("sha256", "key", "missing", "negative")}
+        folder, (every, seconds) = partial / CHECKPOINT, self.every
+        return Keep(folder, every, self.resume, same, stop.urgent, seconds)
 
 
 class Done(NamedTuple):
     """A run that is whole."""
 
-    source: sources.Source
+    source: sources.Source | sources.OnRanks
     settings: Settings
-    fit: Factorization
+    fit: Factorization | Share
     target: Path
 
 
@@ -75,8 +83,7 @@ def _run(
 ) -> Factorization:
     """The loop, watched, and open to being stopped."""
     with watching(console, prepared.settings.max_iter, quiet=quiet) as watch, Interrupts(watch.say) as stop:
-        same = {f"data.{fact}": data[fact] for fact in ("sha256", "key", "missing", "negative")}
-        keep = Keep(partial / CHECKPOINT, place.every, place.resume, also=same, urgent=stop.urgent)
+        keep = place.keep(partial, data, stop)
         return run(prepared, keep=keep, observers=[watch, stop])
 
 
@@ -93,7 +100,7 @@ def resumable(partial: Path) -> Iterator[None]:
         raise Stopped(f"{how}; iteration {reached} is kept. Go on with:  {screen.typed('--resume')}") from None
 
 
-def manifest(source: sources.Source, settings: Settings, threads: int) -> dict[str, Any]:
+def manifest(source: sources.Source | sources.OnRanks, settings: Settings, threads: int) -> dict[str, Any]:
     """What the manifest says before the run: what was asked, of which data, with what."""
     wishes = {f.name: getattr(settings, f.name) for f in fields(settings) if f.name != "fixed_components"}
     return {

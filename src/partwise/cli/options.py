@@ -9,6 +9,8 @@ import typer
 
 from partwise.cli.failures import DEBUG
 
+CLUSTER = "did"
+
 
 def _remember(context: typer.Context, wanted: bool) -> bool:
     context.meta[DEBUG] = wanted
@@ -63,7 +65,12 @@ Solver = Annotated[
 ]
 SolverOption = Annotated[
     list[str] | None,
-    _option("--solver-option", metavar="NAME=VALUE", help="An option of the solver; may be repeated.", panel="Method"),
+    _option(
+        "--solver-option",
+        metavar="NAME=VALUE",
+        help="An option of the solver or the algorithm; may be repeated.",
+        panel="Method",
+    ),
 ]
 Init = Annotated[
     str | None,
@@ -105,17 +112,40 @@ TargetError = Annotated[
     float | None, _option("--target-error", metavar="ERROR", help="Stop at this relative error.", panel="When to stop")
 ]
 
+Algorithm = Annotated[
+    str | None,
+    _option("--algorithm", metavar="NAME", help=f"How ranks share the work: {CLUSTER}.", panel="Ranks"),
+]
+Grid = Annotated[
+    str | None,
+    _option(
+        "--grid",
+        metavar="RxC",
+        help="Rows and columns of ranks, for the algorithms that cut X into blocks.",
+        panel="Ranks",
+    ),
+]
+Deterministic = Annotated[
+    bool,
+    _option(
+        "--deterministic",
+        help="Sum over ranks in their order: the same bits in every run and with every MPI.",
+        panel="Ranks",
+    ),
+]
+
 Threads = Annotated[
     int | None,
-    _option("--threads", min=1, metavar="N", help="Threads of BLAS and kernels; else as the machine has it."),
+    _option(
+        "--threads", min=1, metavar="N", help="Threads of BLAS and kernels; else as the machine has it, on ranks one."
+    ),
 ]
 CheckpointEvery = Annotated[
-    int | None,
+    str | None,
     _option(
         "--checkpoint-every",
-        min=1,
-        metavar="N",
-        help="Iterations between checkpoints; else half a minute.",
+        metavar="N|TIME",
+        help="Iterations between checkpoints, or time: 50, 90s, 10min, 2h; else half a minute.",
         panel="Output",
     ),
 ]

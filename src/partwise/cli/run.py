@@ -8,6 +8,8 @@ import typer
 
 EXAMPLE = "Example:  partwise run -n 4 fit shards -k 20 -o run"
 
+PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}  # options after the verb are the verb's
+
 Ranks = Annotated[
     int, typer.Option("-n", "--ranks", min=1, metavar="P", help="How many processes.", show_default=False)
 ]

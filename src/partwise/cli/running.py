@@ -11,24 +11,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from partwise.cli import launch
 from partwise.cli.failures import tell
 from partwise.errors import MissingExtraError, OptionError
+from partwise.launch import ON_RANKS, RUN_BY, started
 
-ON_RANKS = ("fit",)  # the verbs that know what to do on several ranks
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # pools that nobody uses are not even made
 
 
 def run(command: Sequence[str], ranks: int) -> int:
     """The exit code of the job."""
-    if launch.started().size > 1:
+    if started().size > 1:
         raise OptionError("`partwise run` starts the ranks itself: leave mpiexec or srun out, or leave `run -n P` out.")
     if command[0] not in ON_RANKS:
         raise OptionError(
             f"{command[0]} runs in one process; on ranks run: {', '.join(ON_RANKS)}. Leave `run -n {ranks}` out."
         )
     words = [str(_mpiexec()), "-n", str(ranks), sys.executable, "-m", "partwise", *command]
-    environment = dict.fromkeys(ONE_THREAD, "1") | dict(os.environ)
+    environment = dict.fromkeys(ONE_THREAD, "1") | dict(os.environ) | {RUN_BY: f"partwise run -n {ranks}"}
     job = subprocess.Popen(
         words, env=environment, start_new_session=True
     )  # Ctrl-C comes to us alone, and is handed on once

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from partwise.launch import RUN_BY, started
 from partwise.reports.run_directory import strict
 
 Row = tuple[str, str]
@@ -67,7 +69,14 @@ def typed(*also: str) -> str:
                 words.pop(0)  # its value
         else:
             kept.append(word)
-    return shlex.join(["partwise", *kept, *also])
+    return shlex.join([*_start(), *kept, *also])
+
+
+def _start() -> list[str]:
+    """How `partwise` is started: as it was."""
+    launched = started()
+    by = os.environ.get(RUN_BY, "").split() or [f"{launched.by}", "-n", f"{launched.size}", "partwise"]
+    return ["partwise"] if launched.size == 1 else by
 
 
 class Notes(logging.Handler):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from partwise.errors import OptionError
 from partwise.estimators.settings import BETAS
 from partwise.reports.quantities import value_of
 from partwise.start import METHODS
+
+SECONDS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
 
 
 def loss(text: str) -> str | float:
@@ -54,3 +57,36 @@ def solver_options(pairs: Sequence[str] | None) -> dict[str, Any]:
             raise OptionError(f"--solver-option {pair!r} is not of the form name=value, as in acceleration=3.")
         options[name.replace("-", "_")] = value_of(value)
     return options
+
+
+class Pace(NamedTuple):
+    """How often a checkpoint is kept: iterations, or seconds, or neither."""
+
+    iterations: int | None = None
+    seconds: float | None = None
+
+
+def pace(text: str | None) -> Pace:
+    """50, or a time: 90s, 10min, 2h."""
+    if text is None:
+        return Pace()
+    found = re.fullmatch(r"([0-9.]+) ?([a-z]*)", text.strip().lower())
+    number, unit = found.groups() if found else ("", "")
+    value = value_of(number)
+    if unit == "" and isinstance(value, int) and value >= 1:
+        return Pace(iterations=value)
+    if unit in SECONDS and isinstance(value, (int, float)) and value > 0:
+        return Pace(seconds=float(value * SECONDS[unit]))
+    raise OptionError(
+        f"--checkpoint-every {text} is not known; expected iterations such as 50, or a time such as 90s, 10min, 2h."
+    )
+
+
+def grid(text: str | None) -> tuple[int, int] | None:
+    """Rows and columns of ranks: 4x2."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"([1-9][0-9]*)[x×,]([1-9][0-9]*)", text.strip().lower())
+    if found is None:
+        raise OptionError(f"--grid {text} is not of the form ROWSxCOLUMNS, as in 4x2.")
+    return int(found[1]), int(found[2])

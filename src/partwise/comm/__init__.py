@@ -1,6 +1,7 @@
 """Talks: sums, gathers and messages among the ranks of a run, each kind of communicator with the same words (`protocols.Comm`)."""
 
 from partwise.comm.grid import Grid, grids
+from partwise.comm.job import as_comm, job, one_fate
 from partwise.comm.metered import Metered
 from partwise.comm.network import Cost, Network
 from partwise.comm.own import OWN, Own
@@ -18,7 +19,10 @@ __all__ = [
     "Side",
     "Simulated",
     "Simulation",
+    "as_comm",
     "grids",
+    "job",
+    "one_fate",
     "simulate",
     "sum_numbers",
     "sum_together",

@@ -30,6 +30,7 @@ from partwise.protocols import Comm
 
 SCHEMA = 2
 INDEX = "checkpoint.json"
+HALF_A_MINUTE = 30.0
 FIELDS = {
     "iteration": int,
     "parts": list,
@@ -191,17 +192,17 @@ def _check_identity(folder: Path, held: Mapping[str, Any], asked: Mapping[str, A
 @final
 @dataclass
 class Checkpointer:
-    """An observer that saves every so many iterations if told so, else every half minute; and when it is urgent.
+    """An observer that saves every so many iterations, or seconds, if told so, else every half minute; and when it is urgent.
 
-    Where saving takes long it is done more seldom, so that it costs a twentieth of the time at most. On ranks all decide alike: the
-    trace's clock is rank 0's, and so is the time that saving took.
+    Where nothing was told and saving takes long it is done more seldom, so that it costs a twentieth of the time at most. On ranks all
+    decide alike: the trace's clock is rank 0's, and so is the time that saving took.
     """
 
     folder: Path
     identity: Mapping[str, Any]
     every: int | None = None
     urgent: Callable[[], bool] = lambda: False  # asked after every iteration, first of all: save now?
-    seconds: float = 30.0
+    seconds: float | None = None
     saved: float = 0.0  # the trace's seconds at the last save
     took: float = 0.0  # seconds it took
     comm: Comm = OWN
@@ -211,7 +212,8 @@ class Checkpointer:
         if self.every is not None:
             due = trace.last.t % self.every == 0
         else:
-            due = trace.last.seconds - self.saved >= max(self.seconds, 20 * self.took)
+            pause = max(HALF_A_MINUTE, 20 * self.took) if self.seconds is None else self.seconds
+            due = trace.last.seconds - self.saved >= pause
         if self.urgent() or due:
             self.save(state, trace)
 

@@ -12,18 +12,21 @@ import numpy as np
 
 from partwise.algorithms.single.auto import Choice, choose
 from partwise.algorithms.single.exact import exact_W
-from partwise.algorithms.single.methods import Problem, method
+from partwise.algorithms.single.methods import WINDOWS, Problem, method
 from partwise.algorithms.single.shuffled import Shuffled
+from partwise.comm import OWN
 from partwise.currency import Array, State
 from partwise.data import as_matrix
 from partwise.data.validate import Missing, Negative
 from partwise.drivers import checkpoint
+from partwise.drivers.checkpoint import Checkpointer
+from partwise.drivers.checkpoint_parts import Part
 from partwise.drivers.iterate import Observer, begin, iterate
 from partwise.drivers.stopping import Reason, Rule
 from partwise.drivers.trace import Trace
 from partwise.errors import DataError, OptionError
 from partwise.estimators.settings import NORMS, Settings
-from partwise.protocols import Iteration, Matrix
+from partwise.protocols import Comm, Iteration, Matrix
 from partwise.start import start
 from partwise.updates.gradient import simplex
 
@@ -59,10 +62,18 @@ class Keep(NamedTuple):
     """Where checkpoints go, how often, and whether to go on from one."""
 
     folder: Path
-    every: int | None = None  # iterations; None: every half minute
+    every: int | None = None  # iterations
     resume: bool = False
     also: Mapping[str, Any] = {}
     urgent: Callable[[], bool] = lambda: False  # save after this iteration: an observer is about to end the run
+    seconds: float | None = (
+        None  # instead of iterations; neither: every half minute, more seldom where saving takes long
+    )
+
+    def keeper(self, identity: Mapping[str, Any], comm: Comm = OWN, part: Part | None = None) -> Checkpointer:
+        """The observer that does it."""
+        who = {**identity, **self.also}
+        return Checkpointer(self.folder, who, self.every, self.urgent, self.seconds, comm=comm, part=part)
 
 
 class Prepared(NamedTuple):
@@ -135,14 +146,13 @@ def run(
     X, settings, problem, choice, method = prepared
     keeper = None
     if keep is not None:
-        same = identity(prepared) | dict(keep.also)
-        keeper = checkpoint.Checkpointer(keep.folder, same, keep.every, keep.urgent)
+        keeper = keep.keeper(identity(prepared))
     if keep is not None and keeper is not None and keep.resume:
         state, trace = checkpoint.load(keep.folder, keeper.identity)
     else:
         state, trace = begin(method, X, *initial(prepared, W, H), relative=problem.beta == 2)
     watching = observers if keeper is None else (keeper, *observers)  # first: whoever ends the run finds it saved
-    outcome = iterate(method, X, state, trace, (*rules, *settings.rules(choice.solver)), watching)
+    outcome = iterate(method, X, state, trace, (*rules, *settings.rules(WINDOWS.get(choice.solver))), watching)
     if keeper is not None:
         keeper.save(outcome.state, outcome.trace)
     Wt, H = finish(X, outcome.state, settings, problem)

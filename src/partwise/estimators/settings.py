@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import numpy as np
 
 from partwise.algorithms.single.alternating import Penalty
-from partwise.algorithms.single.methods import WINDOWS, Problem
+from partwise.algorithms.single.methods import Problem
 from partwise.currency import Array
 from partwise.data import Weighted
 from partwise.drivers.stopping import (
@@ -29,6 +29,16 @@ from partwise.protocols import Matrix
 BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 NORMS = {"sum": 1, "length": 2}
 WHOLE = (int, np.integer)
+
+
+class Sized(Protocol):
+    """Whatever tells the shape and the dtype of X (n, m)."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
 
 
 @final
@@ -106,7 +116,7 @@ class Settings:
         l1, l2 = self.l1_ratio, 1 - self.l1_ratio
         return Penalty(on_W * l1, on_W * l2, on_H * l1, on_H * l2)
 
-    def held(self, X: Matrix) -> Array:
+    def held(self, X: Sized) -> Array:
         """(f, m): the components that stay."""
         m = X.shape[1]
         if self.fixed_components is None:
@@ -129,15 +139,18 @@ class Settings:
             raise OptionError(f"n_components={k!r}; expected a positive whole number or 'auto'.")
         return int(k)
 
-    def rules(self, solver: str) -> tuple[Rule, ...]:
-        """When to stop: what was reached first, then what was used up."""
+    def rules(self, window: int | None) -> tuple[Rule, ...]:
+        """When to stop: what was reached first, then what was used up.
+
+        `window` is of a method that measures no KKT residual: iterations over which the objective must stand still.
+        """
         reached: list[Rule] = []
         if self.target_error is not None:
             reached.append(TargetError(self.target_error))
         if self.did_epsilon is not None:
             reached.append(DidRule(self.did_epsilon))
         if self.tol > 0:
-            reached.append(RelativeChange(self.tol, WINDOWS[solver]) if solver in WINDOWS else KktResidual(self.tol))
+            reached.append(KktResidual(self.tol) if window is None else RelativeChange(self.tol, window))
             reached.append(Standstill())
         if self.max_seconds is not None:
             reached.append(MaxSeconds(self.max_seconds))

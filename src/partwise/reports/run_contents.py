@@ -1,7 +1,7 @@
 """What a run directory holds, written and read back.
 
 manifest.json       what was asked, of which data, with what, and what came of it; digests of the other files
-model.safetensors   W (n, k) and H (k, m)
+model.safetensors   W (n, k) and H (k, m); of a run on ranks files of parts: see `model_files`
 names.json          names of features and samples, where the data has them
 trace.jsonl         one line for each iteration
 checkpoint/         only where the run could go on: it was stopped by its limit of iterations or seconds
@@ -10,21 +10,22 @@ checkpoint/         only where the run could go on: it was stopped by its limit 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
-import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
-
 from partwise.currency import Array
+from partwise.drivers.agreement import all_or_none
 from partwise.drivers.checkpoint import file_digest
 from partwise.drivers.trace import Trace
 from partwise.errors import DataError, OptionError, RunError
 from partwise.estimators.factorize import Factorization
+from partwise.estimators.on_ranks import Share
 from partwise.estimators.settings import Settings
+from partwise.protocols import Comm
+from partwise.reports.model_files import Files, check_file, read_factor, write_model, write_parts
 from partwise.reports.run_directory import KIND, MANIFEST, MODEL, NAMES, SCHEMA, TRACE, strict, write_json
 from partwise.reports.whole_directory import writing
 
@@ -34,14 +35,23 @@ Names = Sequence[str] | None
 @final
 @dataclass(frozen=True)
 class Run:
-    """A run that was read back and found whole."""
+    """A run that was read back. What of it is used was found whole: W, which may be long, when it is asked for."""
 
     folder: Path
     manifest: Mapping[str, Any]
-    W: Array  # (n, k)
     H: Array  # (k, m)
     feature_names: Names
     row_names: Names
+
+    @cached_property
+    def W(self) -> Array:
+        """(n, k)."""
+        W = read_factor(self.folder, self.manifest, "W")
+        if W.shape[1] != len(self.H):
+            raise DataError(
+                f"{self.folder} has a W of {W.shape[1]} parts and an H of {len(self.H)}. Make the run again."
+            )
+        return W
 
     @property
     def settings(self) -> Settings:
@@ -59,24 +69,38 @@ def write_contents(
 ) -> None:
     """Write all files, the manifest last; `facts` is what the manifest says beside the outcome."""
     with writing(partial):
-        try:
-            save_file({"W": np.ascontiguousarray(fit.W), "H": np.ascontiguousarray(fit.H)}, partial / MODEL)
-        except SafetensorError as error:
-            raise RunError(f"{partial / MODEL} could not be written: {error}. The checkpoint is intact: make room and "
-                           "go on with --resume.") from None  # fmt: skip
-        _write_trace(partial / TRACE, fit.trace, relative=fit.problem.beta == 2)
-        (partial / MODEL).chmod((partial / TRACE).stat().st_mode)  # safetensors lets nobody else read its files
-        files = [MODEL, TRACE]
-        if feature_names is not None or row_names is not None:
-            write_json(partial / NAMES, {"features": feature_names, "samples": row_names})
-            files.append(NAMES)
-        digests = {
-            name: {"sha256": file_digest(partial / name), "bytes": (partial / name).stat().st_size} for name in files
-        }
-        write_json(partial / MANIFEST, {"kind": KIND, "schema": SCHEMA, **facts, **outcome(fit), "files": digests})
+        write_model(partial, fit.W, fit.H)
+        files = {MODEL: _known(partial / MODEL)}
+        _write_rest(partial, fit, facts, files, (feature_names, row_names))
 
 
-def outcome(fit: Factorization) -> dict[str, Any]:
+def write_shares(
+    partial: Path, share: Share, facts: Mapping[str, Any], names: Callable[[], tuple[Names, Names]], comm: Comm
+) -> None:
+    """The same of a run on ranks: every rank writes its parts, and rank 0 the rest. A collective call."""
+    with writing(partial):
+        files, places = write_parts(partial, share, comm)
+    with all_or_none(comm), writing(partial):
+        if comm.rank == 0:
+            _write_rest(partial, share, {**facts, "model": places}, files, names())
+
+
+def _write_rest(
+    partial: Path, fit: Factorization | Share, facts: Mapping[str, Any], files: Files, names: tuple[Names, Names]
+) -> None:
+    _write_trace(partial / TRACE, fit.trace, relative=fit.problem.beta == 2)
+    files[TRACE] = _known(partial / TRACE)
+    if names != (None, None):
+        write_json(partial / NAMES, {"features": names[0], "samples": names[1]})
+        files[NAMES] = _known(partial / NAMES)
+    write_json(partial / MANIFEST, {"kind": KIND, "schema": SCHEMA, **facts, **outcome(fit), "files": files})
+
+
+def _known(path: Path) -> dict[str, Any]:
+    return {"sha256": file_digest(path), "bytes": path.stat().st_size}
+
+
+def outcome(fit: Factorization | Share) -> dict[str, Any]:
     """What came of a run, in the words of the manifest and of --json."""
     return {
         "relative_error": fit.relative_error,
@@ -102,11 +126,11 @@ def _write_trace(path: Path, trace: Trace, *, relative: bool) -> None:
 def read_run(folder: Path) -> Run:
     """Read a run directory, after checking that it is one, of this version, and as it was written."""
     manifest = _manifest(folder)
-    for name, known in manifest.get("files", {}).items():
-        _check_file(folder / name, known)
-    W, H = _model(folder / MODEL)
-    names = json.loads((folder / NAMES).read_text(encoding="utf-8")) if NAMES in manifest.get("files", {}) else {}
-    return Run(folder, manifest, W, H, names.get("features"), names.get("samples"))
+    names: dict[str, Any] = {}
+    if NAMES in manifest.get("files", {}):
+        check_file(folder / NAMES, manifest["files"][NAMES])
+        names = json.loads((folder / NAMES).read_text(encoding="utf-8"))
+    return Run(folder, manifest, read_factor(folder, manifest, "H"), names.get("features"), names.get("samples"))
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -125,31 +149,3 @@ def _manifest(folder: Path) -> dict[str, Any]:
             f"{folder} has schema {manifest.get('schema')!r}; this version reads {SCHEMA}. Use the version that made it."
         )
     return manifest
-
-
-def _check_file(path: Path, known: Mapping[str, Any]) -> None:
-    if not path.is_file():
-        raise DataError(
-            f"{path} is missing, though the manifest lists it. Copy the run directory whole, or make the run again."
-        )
-    if file_digest(path) != known.get("sha256"):
-        raise DataError(
-            f"{path} is damaged: its digest is not the one in the manifest ({path.stat().st_size} bytes, expected "
-            f"{known.get('bytes')}). Copy the run directory again, or make the run again."
-        )
-
-
-def _model(path: Path) -> tuple[Array, Array]:
-    try:
-        arrays = load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise DataError(f"{path} cannot be read ({error}). Make the run again.") from None
-    W, H = arrays.get("W"), arrays.get("H")
-    if W is None or H is None or W.ndim != 2 or H.ndim != 2 or W.shape[1] != len(H):
-        shapes = {name: array.shape for name, array in arrays.items()}
-        raise DataError(f"{path} holds {shapes}. Expected W (n, k) and H (k, m). Make the run again.")
-    if not all(np.isfinite(F).all() and (F >= 0).all() for F in (W, H)):
-        raise DataError(
-            f"{path} holds negative or non-finite numbers; factors are finite and nonnegative. Make the run again."
-        )
-    return W, H

@@ -27,8 +27,7 @@ def exact_W(
     """
     if problem.beta != 2:
         return _by_ratios(X, H, problem, steps, tol)
-    update: Update = Nesterov(SIMPLEX_STEPS, project=simplex) if problem.rows_sum_to_one else Bpp()
-    update = _penalised(update, problem)
+    update = exact_update(problem)
     Wt = np.zeros((len(H), X.shape[0]), H.dtype) if first is None else first.copy()
     gram = H @ H.T
     for rows, block in X.blocks():
@@ -39,6 +38,11 @@ def exact_W(
             solved = [update(F[:, [i]], eq, ())[0] for i, eq in enumerate(block.row_pairs(H))]
             Wt[:, rows] = np.concatenate(solved, axis=1)
     return Wt
+
+
+def exact_update(problem: Problem) -> Update:
+    """Solves a pair of W exactly, from any guess: least squares only."""
+    return _penalised(Nesterov(SIMPLEX_STEPS, project=simplex) if problem.rows_sum_to_one else Bpp(), problem)
 
 
 def _penalised(update: Update, problem: Problem) -> Update:

@@ -17,11 +17,11 @@ def is_annotated(root: Any) -> bool:
     return hasattr(root, "keys") and "obs" in root and "var" in root
 
 
-def read_annotated(path: Path, root: Any, key: str | None, opener: Opener) -> Contents:
+def read_annotated(path: Path, root: Any, key: str | None, opener: Opener, most: int | None = None) -> Contents:
     """X, or what `key` names: a layer (`counts` or `layers/counts`) or `raw/X`."""
     found = _matrices(root)
     chosen = _resolve(key, found, path)
-    X: Any = matrix(root[chosen], chosen, path, opener)
+    X: Any = matrix(root[chosen], chosen, path, opener, most)
     genes = root["raw/var"] if chosen == "raw/X" and "raw/var" in root else root["var"]
     feature_names = check_names(_index(genes), X.shape[1], "column", path)
     return Contents(X, feature_names, check_names(_index(root["obs"]), X.shape[0], "row", path), chosen)

@@ -13,6 +13,7 @@ from partwise.data.readers.npy import read_npy
 from partwise.data.readers.npz import read_npz
 from partwise.data.readers.parquet import read_parquet
 from partwise.data.readers.shards import read_shards
+from partwise.data.readers.structure import check_may_be_whole
 from partwise.data.readers.table import Contents, Table
 from partwise.data.readers.text_table import read_text_table
 from partwise.data.readers.zarr_store import read_zarr
@@ -29,23 +30,25 @@ class Format:
     read: Callable[..., Contents]
     options: frozenset[str] = frozenset()
     directory: bool = False  # a directory may be one
+    by_parts: str | None = None  # whether it stays on disk, to be read by parts
 
 
+ALWAYS, SOMETIMES = "always", "where X is dense"
 _KEY = frozenset({"key"})
 _TEXT = frozenset({"columns", "delimiter", "header"})
 
 FORMATS = (
-    Format("npy", (".npy",), read_npy),
+    Format("npy", (".npy",), read_npy, by_parts=ALWAYS),
     Format("npz", (".npz",), read_npz, _KEY),
     Format("matrix-market", (".mtx", ".mtx.gz"), read_matrix_market),
     Format("csv", (".csv", ".csv.gz"), read_text_table, _TEXT),
     Format("tsv", (".tsv", ".tsv.gz"), read_text_table, _TEXT),
     Format("parquet", (".parquet",), read_parquet, frozenset({"columns"})),
-    Format("h5ad", (".h5ad",), read_h5ad, _KEY),
-    Format("hdf5", (".h5", ".hdf5"), read_hdf5, _KEY),
-    Format("zarr", (".zarr", ".zarr.zip"), read_zarr, _KEY, directory=True),
+    Format("h5ad", (".h5ad",), read_h5ad, _KEY, by_parts=SOMETIMES),
+    Format("hdf5", (".h5", ".hdf5"), read_hdf5, _KEY, by_parts=SOMETIMES),
+    Format("zarr", (".zarr", ".zarr.zip"), read_zarr, _KEY, directory=True, by_parts=SOMETIMES),
 )
-_SHARDS = Format("shards", (), read_shards, directory=True)  # told by its manifest
+_SHARDS = Format("shards", (), read_shards, directory=True, by_parts=ALWAYS)  # told by its manifest
 
 
 def read(
@@ -55,11 +58,13 @@ def read(
     columns: Sequence[str] | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    most: int | None = None,
 ) -> Table:
     """The matrix in a file, whose format its suffix tells, or in a directory that `partwise shard` made.
 
     `key`: which array or layer, of .npz, .h5ad, HDF5 and zarr. `columns`: names of the columns to take, of .csv, .tsv
-    and .parquet. `delimiter` and `header` (true or false, else found by looking): of .csv and .tsv.
+    and .parquet. `delimiter` and `header` (true or false, else found by looking): of .csv and .tsv. `most`: bytes beyond which
+    a file that can only be read whole is refused.
     """
     path = Path(path)
     form = _format_of(path)
@@ -71,6 +76,10 @@ def read(
                 f"{name}= means nothing for {path}. It is for {', '.join(_suffixes(name))}; leave it out."
             )
     _check_openable(path, form)
+    if most is not None and not form.by_parts:
+        check_may_be_whole(path.stat().st_size, most, path)
+    if most is not None and form.by_parts is SOMETIMES:
+        given["most"] = most
     contents = form.read(path, **given)
     return Table(contents.X, contents.feature_names, contents.row_names, path, form.name, contents.key)
 

@@ -17,21 +17,21 @@ from partwise.data.readers.trees import choose, matrix
 from partwise.errors import DataError, MissingExtraError
 
 
-def read_hdf5(path: Path, key: str | None = None) -> Contents:
+def read_hdf5(path: Path, key: str | None = None, most: int | None = None) -> Contents:
     """The array or CSR/CSC group at `key`, or the only one of the file; dense arrays stay in the file."""
     with refusing(path, "an HDF5 file"), open_hdf5(path) as root:
         if is_annotated(root):
-            return read_annotated(path, root, key, open_hdf5)
+            return read_annotated(path, root, key, open_hdf5, most)
         chosen, node = choose(_nodes(root), key, path)
-        return Contents(matrix(node, chosen, path, open_hdf5), key=chosen)
+        return Contents(matrix(node, chosen, path, open_hdf5, most), key=chosen)
 
 
-def read_h5ad(path: Path, key: str | None = None) -> Contents:
+def read_h5ad(path: Path, key: str | None = None, most: int | None = None) -> Contents:
     """X, a layer or raw/X of an AnnData file, with the names of cells and genes; a dense one stays in the file."""
     with refusing(path, "an AnnData file (.h5ad)"), open_hdf5(path) as root:
         if not is_annotated(root):
             raise DataError(f"{path} has no obs and var. Expected an AnnData file; if it is other HDF5, name it .h5.")
-        return read_annotated(path, root, key, open_hdf5)
+        return read_annotated(path, root, key, open_hdf5, most)
 
 
 @contextmanager

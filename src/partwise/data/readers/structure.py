@@ -73,6 +73,15 @@ def check_extent(shape: Sequence[int], where: object) -> None:
         )
 
 
+def check_may_be_whole(size: int, most: int, where: object) -> None:
+    """What can only be read whole must be small where each rank needs a part of it only."""
+    if size > most:
+        raise DataError(
+            f"{where} has {size / 1e6:,.0f} MB and can only be read whole, by every rank; up to {most / 1e6:,.0f} MB that is done. "
+            "Make a directory of which each rank reads its part alone: partwise shard DATA -o shards."
+        )
+
+
 def compressed(kind: str, data: Any, indices: Any, indptr: Any, shape: Any, where: object) -> Sparse:
     """A CSR or CSC matrix from its three arrays, which must fit one another; without `data`, all entries are 1."""
     indices, indptr = _integers("indices", indices, where), _integers("indptr", indptr, where)

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from partwise.data.readers.lazy import LazyRows, Opener
-from partwise.data.readers.structure import Sparse, check_dense, compressed, describe, listing, only_candidate, text
+from partwise.data.readers.structure import (
+    Sparse,
+    check_dense,
+    check_may_be_whole,
+    compressed,
+    describe,
+    listing,
+    only_candidate,
+    text,
+)
 from partwise.errors import DataError
 
 _SPARSE = ("data", "indices", "indptr")
@@ -48,14 +57,16 @@ def describe_node(node: Any) -> str:
     return describe(node.shape, node.dtype) if is_array(node) else "sparse"
 
 
-def matrix(node: Any, key: str, path: Path, opener: Opener) -> LazyRows | Sparse:
-    """A dense array is left in the file, a sparse group is read."""
+def matrix(node: Any, key: str, path: Path, opener: Opener, most: int | None = None) -> LazyRows | Sparse:
+    """A dense array is left in the file, a sparse group is read, unless it has more than `most` bytes."""
     where = f"{key} of {path}" if key else str(path)
     if is_array(node):
         check_dense(node.shape, node.dtype, where)
         return LazyRows(path, key, node.shape, np.dtype(node.dtype), opener)
     if not is_sparse(node):
         raise DataError(f"{where} is a group and no matrix. Expected an array, or a group with {', '.join(_SPARSE)}.")
+    if most is not None:
+        check_may_be_whole(sum(node[name].size * node[name].dtype.itemsize for name in _SPARSE), most, where)
     data, indices, indptr = (np.asarray(node[name][...]) for name in _SPARSE)
     shape = _shape(node, where)
     return compressed(_orientation(node, len(indptr), shape), data, indices, indptr, shape, where)

@@ -18,16 +18,16 @@ from partwise.data.readers.trees import choose, is_array, matrix
 from partwise.errors import DataError, MissingExtraError
 
 
-def read_zarr(path: Path, key: str | None = None) -> Contents:
+def read_zarr(path: Path, key: str | None = None, most: int | None = None) -> Contents:
     """The array or CSR/CSC group at `key`, or the only one of the store; dense arrays stay in the store."""
     with refusing(path, "a zarr store"), open_zarr(path) as root:
         nodes = [("", root), *([] if is_array(root) else root.members(max_depth=None))]
         for name, node in nodes:
             _refuse_pickle(node, f"{name} of {path}" if name else path)
         if is_annotated(root):
-            return read_annotated(path, root, key, open_zarr)
+            return read_annotated(path, root, key, open_zarr, most)
         chosen, node = choose(nodes, key, path)
-        return Contents(matrix(node, chosen, path, open_zarr), key=chosen)
+        return Contents(matrix(node, chosen, path, open_zarr, most), key=chosen)
 
 
 @contextmanager

@@ -28,10 +28,10 @@ from partwise.data.readers.lazy import LazyRows
 from partwise.data.readers.npy import read_header
 from partwise.data.readers.table import Table
 from partwise.data.shards.arrays import StoredArray
-from partwise.data.shards.manifest import DENSE, Manifest, is_shards, read_manifest
+from partwise.data.shards.manifest import DENSE, Manifest
 from partwise.data.sparse import Sparse
 from partwise.data.validate import check_block, check_stored, converted, working_dtype
-from partwise.errors import DataError, OptionError
+from partwise.errors import DataError
 
 BLOCK_BYTES = 16 << 20  # that are read and converted at a time
 
@@ -213,12 +213,8 @@ class WholeParts:
         return Dense(block)
 
 
-def open_parts(table: Table, *, negative: str = "error", dtype: Any = None) -> Parts:
-    """X of a table by parts: of a directory of shards, of an .npy, of dense HDF5 or zarr, or of a file that was read whole."""
-    if negative not in ("error", "clip"):
-        raise OptionError(f"negative={negative!r} is not known; expected 'error' or 'clip'.")
-    if is_shards(table.path):
-        return _of_shards(read_manifest(table.path), negative, dtype)
+def parts_of(table: Table, *, negative: str, dtype: Any) -> Parts:
+    """X of a file by parts: of an .npy, of dense HDF5 or zarr, or of a file that was read whole."""
     working = working_dtype(np.dtype(table.X.dtype), dtype)
     if table.format == "npy":
         return _of_npy(table, negative, working)
@@ -227,7 +223,8 @@ def open_parts(table: Table, *, negative: str = "error", dtype: Any = None) -> P
     return WholeParts(table.path, table.X, working, negative)
 
 
-def _of_shards(manifest: Manifest, negative: str, dtype: Any) -> Parts:
+def parts_of_shards(manifest: Manifest, *, negative: str, dtype: Any) -> Parts:
+    """X of a directory by parts: nothing but its manifest and the headers of its files has been read."""
     n, m = manifest.shape
     working = working_dtype(manifest.dtype, dtype)
     if manifest.layout == DENSE:

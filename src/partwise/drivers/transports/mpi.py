@@ -1,6 +1,6 @@
 """Every party a rank: rank 0 is the server, rank p + 1 is party p. Real concurrency; letters go as bytes, never pickled.
 
-Works over any communicator of `comm`. A rank that dies ends the job (`comm.mpi.one_fate`), so nobody is waited for in vain.
+Works over any communicator of `comm`. A rank that dies ends the job (`comm.one_fate`), so nobody is waited for in vain.
 """
 
 from __future__ import annotations

@@ -1,37 +1,15 @@
-"""What the ranks of a run check of one another before they begin: same version, same wishes, same data; cores for all."""
+"""Whether there are cores for all the ranks of a machine and their threads."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import zlib
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from partwise.errors import RunError
 from partwise.protocols import Comm
 from partwise.reports.quantities import counted
-
-
-def agree(comm: Comm, facts: Mapping[str, Any]) -> None:
-    """All ranks must say the same; one that differs from rank 0 ends the run with what differs."""
-    mine = json.loads(json.dumps(facts, sort_keys=True, default=str))
-    theirs = json.loads(_text_of_first(comm, json.dumps(mine, sort_keys=True)))
-    differing = [name for name in sorted({*mine, *theirs}) if mine.get(name) != theirs.get(name)]
-    if differing:
-        said = "; ".join(f"{name} is {mine.get(name)!r} here and {theirs.get(name)!r} on rank 0" for name in differing)
-        raise RunError(f"The ranks do not agree: {said}. Start all of them with the same version, command and data.")
-    comm.barrier()
-
-
-def _text_of_first(comm: Comm, text: str) -> str:
-    """Rank 0's text, on every rank."""
-    mine = np.frombuffer(text.encode(), np.uint8)
-    length = int(comm.broadcast(np.array([len(mine)], np.int64))[0])
-    return comm.broadcast(mine if comm.rank == 0 else np.zeros(length, np.uint8)).tobytes().decode()
 
 
 def crowded(comm: Comm, threads: int) -> str | None:
