@@ -29,12 +29,12 @@ def ipalm(A, x1, x2, alpha):
 
 # Algorithm 1 of the paper, OGM, for `K` steps instead of its stopping rule.
 def optimal_gradient_method(V, W, H, K):
-    Y, alpha, L = H, 1.0, np.linalg.norm(W.T @ W, 2)                     # 1:
+    Y, alpha, L = H, np.ones(H.shape[1]), np.linalg.norm(W.T @ W, 2)     # 1:
     for _ in range(K):                                                   # 2:
         H_k = np.maximum(0, Y - (W.T @ W @ Y - W.T @ V) / L)             # 3:
         older, alpha = alpha, (1 + np.sqrt(4 * alpha**2 + 1)) / 2        # 4:
-        if np.sum((Y - H_k) * (H_k - H)) > 0:                            # not in the paper: O'Donoghue & Candès's restart
-            older, alpha = 1.0, 1.0
+        uphill = np.sum((Y - H_k) * (H_k - H), axis=0) > 0               # not in the paper: O'Donoghue & Candès's restart, by columns
+        older, alpha = np.where(uphill, 1, older), np.where(uphill, 1, alpha)
         Y = H_k + (older - 1) / alpha * (H_k - H)                        # 5:
         H = H_k
     return H
@@ -82,7 +82,7 @@ NENMF = Page(
            ("α_k", "age", "`Nesterov`"), ("inner stop on the projected gradient", "`steps`, a fixed number", "`Nesterov`")),
     cost="Two products with X, and 2 (n + m) k² flops a step.",
     good_for="Nearly exact solutions with any projection: rows of W that sum to one use it.",
-    differences=("The momentum is thrown away where it points uphill (O'Donoghue and Candès 2015).",),
+    differences=("The momentum of a column is thrown away where it points uphill (O'Donoghue and Candès 2015).",),
 )
 
 

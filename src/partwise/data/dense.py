@@ -21,7 +21,7 @@ GRAIN = 256  # rows: blocks are cut at multiples, as the kernels are
 def row_slices(n: int, row_bytes: int) -> Iterator[slice]:
     """Cut n rows into blocks of about BLOCK_BYTES."""
     least = min(GRAIN, -(-n // 4))  # long rows: four blocks at least, for as many threads
-    rows = max(least, BLOCK_BYTES // max(row_bytes, 1) // GRAIN * GRAIN)
+    rows = max(1, least, BLOCK_BYTES // max(row_bytes, 1) // GRAIN * GRAIN)
     for start in range(0, n, rows):
         yield slice(start, min(start + rows, n))
 

@@ -109,6 +109,20 @@ def layout(
     return Layout(kind, shape, ranks, rows, columns)
 
 
+def best_grid(shape: tuple[int, int], ranks: int) -> tuple[int, int]:
+    """(pr, pc) with the fewest numbers to be gathered and scattered by a rank: blocks as near to squares as ranks allow.
+
+    H_j is gathered among the pr ranks that hold its columns, W_i among the pc that hold its rows.
+    """
+
+    def moved(grid: tuple[int, int]) -> tuple[float, int]:
+        pr, pc = grid
+        rows, columns = -(-shape[0] // pr), -(-shape[1] // pc)
+        return columns * (pr - 1) / pr + rows * (pc - 1) / pc, pc
+
+    return min(((pr, ranks // pr) for pr in range(1, ranks + 1) if ranks % pr == 0), key=moved)
+
+
 def widths(pieces: Sequence[slice]) -> list[int]:
     """How wide the pieces are."""
     return [piece.stop - piece.start for piece in pieces]

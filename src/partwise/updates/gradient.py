@@ -55,20 +55,20 @@ class Pgd(Memoryless):
 @final
 @dataclass(frozen=True)
 class Nesterov(Memoryless):
-    """Nesterov's optimal gradient method on one pair, restarted where it overshoots (O'Donoghue & Candès 2015)."""
+    """Nesterov's optimal gradient method on one pair, restarted for each column that overshoots (O'Donoghue & Candès 2015)."""
 
     steps: int = 10
     project: Projection = orthant
 
     def solve(self, F: Array, eq: NormalEq) -> Array:
         step = F.dtype.type(1 / curvature(eq.gram))
-        ahead, age = F, 1.0
+        ahead, age = F, np.ones(F.shape[1])
         for _ in range(self.steps):
             moved = self.project(ahead - step * eq.gradient(ahead))
-            older, age = age, (1 + (4 * age**2 + 1) ** 0.5) / 2
-            if float(np.vdot(ahead - moved, moved - F)) > 0:  # the momentum points uphill
-                older, age = 1.0, 1.0
-            ahead = moved + F.dtype.type((older - 1) / age) * (moved - F)
+            way = moved - F
+            uphill = np.einsum("kr,kr->r", ahead - moved, way) > 0  # where the momentum points: begin anew
+            older, age = np.where(uphill, 1, age), np.where(uphill, 1, (1 + np.sqrt(4 * age**2 + 1)) / 2)
+            ahead = moved + ((older - 1) / age).astype(F.dtype) * way
             F = moved
         return F
 

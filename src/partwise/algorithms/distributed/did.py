@@ -45,10 +45,15 @@ class Did:
 
     def messages(self, t: int, rank: int = 0) -> Sequence[Message]:
         pair = (self.layout.shape[1] + self.k) * self.k
-        return (Message("sum", pair + riding(self.inner, t), self.layout.ranks),)
+        return spoken(Message("sum", pair + riding(self.inner, t), self.layout.ranks))
 
 
 def riding(method: Alternating | Extrapolated, t: int) -> int:
     """How many numbers about W travel with a pair in iteration t."""
     inner = method.inner if isinstance(method, Extrapolated) else method
     return int(Violation(t).measured) + int(bool(inner.penalty.l1_W or inner.penalty.l2_W))
+
+
+def spoken(*messages: Message) -> tuple[Message, ...]:
+    """Those that go anywhere: a rank that is alone says nothing."""
+    return tuple(message for message in messages if message.ranks > 1)

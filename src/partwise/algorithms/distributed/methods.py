@@ -19,18 +19,24 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from partwise.algorithms.distributed.d_hals import DHals
+from partwise.algorithms.distributed.dadmm import Dadmm
+from partwise.algorithms.distributed.dbcd import Dbcd
 from partwise.algorithms.distributed.did import Did
 from partwise.algorithms.distributed.dsanls import Dsanls
+from partwise.algorithms.distributed.hpc_anls import HpcAnls
+from partwise.algorithms.distributed.maxios import Maxios
 from partwise.algorithms.distributed.spread import Spread
 from partwise.algorithms.single import methods as single
-from partwise.algorithms.single.alternating import Alternating
+from partwise.algorithms.single.alternating import Alternating, Penalty
 from partwise.algorithms.single.extrapolated import Extrapolated
 from partwise.algorithms.single.problem import Problem
 from partwise.currency import Message
 from partwise.data import Layout, layout
-from partwise.data.ownership import Kind
+from partwise.data.ownership import Kind, best_grid
 from partwise.errors import OptionError
 from partwise.protocols import Iteration
+from partwise.updates import Bpp
 
 
 class Distributed(Iteration[Spread], Protocol):
@@ -77,9 +83,61 @@ def dsanls(
     return Dsanls(one, problem.k, cut, problem.nnz // cut.ranks)
 
 
+def dbcd(problem: Problem, cut: Layout) -> Distributed:
+    """DBCD: DID's iterates, a message for each component."""
+    inner = single.hals(problem, acceleration=1, extrapolate=False)
+    assert isinstance(inner, Alternating)
+    return Dbcd(inner, cut, range(problem.fixed, problem.k))
+
+
+def dadmm(problem: Problem, cut: Layout) -> Distributed:
+    """DADMM with ρ = 1."""
+    return Dadmm(problem.alternating(Bpp(), Bpp()), problem.k, cut)
+
+
+def hpc_anls_bpp(problem: Problem, cut: Layout) -> Distributed:
+    """HPC-ANLS with exact least squares by block principal pivoting."""
+    return HpcAnls(problem.alternating(Bpp(), Bpp()), problem.k, cut)
+
+
+def hpc_anls_hals(problem: Problem, cut: Layout, *, acceleration: int | str = 1) -> Distributed:
+    """HPC-ANLS with HALS; `acceleration` sweeps on each pair as for solver "hals"."""
+    inner = single.hals(problem, acceleration=acceleration, extrapolate=False)
+    assert isinstance(inner, Alternating)
+    return HpcAnls(inner, problem.k, cut)
+
+
+def hpc_anls_mu(problem: Problem, cut: Layout) -> Distributed:
+    """HPC-ANLS with multiplicative updates."""
+    inner = single.mu(problem)
+    assert isinstance(inner, Alternating)
+    return HpcAnls(inner, problem.k, cut)
+
+
+def d_hals(problem: Problem, cut: Layout, *, acceleration: int | str = 1) -> Distributed:
+    """D-HALS; `acceleration` sweeps on each pair as for solver "hals"."""
+    inner = single.hals(problem, acceleration=acceleration, extrapolate=False)
+    assert isinstance(inner, Alternating)
+    return DHals(inner, problem.k, cut)
+
+
+def maxios(problem: Problem, cut: Layout, *, rho: float = 1.0) -> Distributed:
+    """Maxios; `rho`: the penalty of ADMM (the paper's comparison: 1)."""
+    if isinstance(rho, bool) or not isinstance(rho, (int, float)) or not 0 < rho < float("inf"):
+        raise OptionError(f"rho={rho!r}; expected a positive number.")
+    return Maxios(float(rho), problem.k, cut)
+
+
 METHODS: Mapping[str, Entry] = {
     "did": Entry(did, "rows", "hals"),
     "dsanls": Entry(dsanls, "both", "sanls", single.WINDOWS["sanls"]),
+    "dbcd": Entry(dbcd, "rows", "hals"),
+    "dadmm": Entry(dadmm, "rows", "bpp"),
+    "hpc-anls-bpp": Entry(hpc_anls_bpp, "grid", "bpp"),
+    "hpc-anls-hals": Entry(hpc_anls_hals, "grid", "hals"),
+    "hpc-anls-mu": Entry(hpc_anls_mu, "grid", "mu"),
+    "d-hals": Entry(d_hals, "shared", "hals"),
+    "maxios": Entry(maxios, "whole", None, window=10),
 }
 
 
@@ -102,7 +160,7 @@ def layout_for(name: str, problem: Problem, ranks: int, grid: tuple[int, int] | 
     kind = entry_of(name).kind
     if grid is not None and kind not in ("grid", "shared"):
         raise OptionError(f"algorithm={name!r} has no grid to be chosen: X is cut as {kind!r}. Leave --grid out.")
-    return layout(kind, problem.shape, ranks, grid=grid)
+    return layout(kind, problem.shape, ranks, grid=grid or best_grid(problem.shape, ranks))
 
 
 def entry_of(name: str) -> Entry:
@@ -113,7 +171,7 @@ def entry_of(name: str) -> Entry:
 
 
 def refuse_unfit(name: str, problem: Problem) -> None:
-    """Not every method can do everything: say so."""
+    """Not every method can do everything: say so, and which can."""
     like = METHODS[name].like
     if problem.beta != 2:
         raise OptionError(f"algorithm={name!r} minimises the Frobenius loss only, not beta_loss = {problem.beta!r}; factorize on one "
@@ -122,8 +180,19 @@ def refuse_unfit(name: str, problem: Problem) -> None:
         raise OptionError(
             f"algorithm={name!r} takes neither missing entries nor sample weights; factorize on one machine."
         )
-    if problem.bounded == "W":
-        raise OptionError("A penalty on H alone keeps the components of W in the unit ball, and no rank has all of W: penalise both "
-                          "factors, W alone, or none.")  # fmt: skip
-    if like is not None:
-        single.refuse_unfit(like, problem, name)
+    if name == "dbcd" and problem.fixed >= problem.k:
+        raise OptionError("algorithm='dbcd' has no components to update where all are fixed; use 'did'.")
+    if problem.bounded and name != "d-hals" and (name, problem.bounded) != ("did", "H"):
+        others = "'d-hals', or 'did' with a penalty on W" if problem.bounded == "H" else "'d-hals'"
+        raise OptionError(f"algorithm={name!r} cannot penalise one factor only (the other would have to be bounded, and no rank has whole "
+                          f"components of it); penalise both, or use {others}.")  # fmt: skip
+    if problem.rows_sum_to_one and like != "hals":
+        raise OptionError(
+            f"algorithm={name!r} cannot keep rows that sum to one; use 'did', 'hpc-anls-hals' or 'd-hals'."
+        )
+    if problem.rows_sum_to_one and problem.bounded == "W":
+        raise OptionError(
+            "Rows of W that sum to one and a penalty on H alone cannot be had together; penalise both or none."
+        )
+    if like is None and (problem.penalty != Penalty() or problem.fixed):
+        raise OptionError(f"algorithm={name!r} knows neither penalties nor fixed components; use 'did'.")

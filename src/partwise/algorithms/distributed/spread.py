@@ -6,7 +6,9 @@ It is what the methods of this room are given as their data. On many ranks every
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, final
 
 import numpy as np
@@ -16,7 +18,8 @@ from partwise.currency import Array, NormalEq
 from partwise.data import Layout, Shard
 from partwise.data.entries import CANCELLED, Entries
 from partwise.kernels.sums import dot64
-from partwise.protocols import Comm
+from partwise.kernels.threads import side_by_side
+from partwise.protocols import Comm, Matrix
 
 
 @final
@@ -73,13 +76,54 @@ class Spread:
         heard = iter(sums)
         return NormalEq(gram, cross), tuple(None if number is None else float(next(heard)) for number in numbers)
 
+    def total_gram(self, F: Array, *numbers: float | None) -> tuple[Array, tuple[float | None, ...]]:
+        """(k, k): F Fᵀ of the parts of all ranks, and sums of a few numbers, by one all-reduce in float64."""
+        said = np.array([number for number in numbers if number is not None])
+        gram, sums = sum_together(self.comm, (F @ F.T).astype(np.float64), said)
+        heard = iter(sums)
+        return gram, tuple(None if number is None else float(next(heard)) for number in numbers)
+
+    @property
+    def places(self) -> tuple[slice, slice]:
+        """(rows of X, columns of X) that are held here."""
+        return self.layout.block(self.shard.rank) or (self.shard.part_W, slice(0, self.layout.shape[1]))
+
+    def times(self, F: Array) -> Array:
+        """(k, n_i): F X_ijᵀ, for F (k, m_j)."""
+        out = np.empty((len(F), self.here.shape[0]), F.dtype)
+
+        def serve(place: tuple[slice, Matrix]) -> None:
+            rows, block = place
+            out[:, rows] = block.times(F)
+
+        deque(side_by_side(serve, self.here.blocks()), maxlen=0)
+        return out
+
+    def times_T(self, F: Array) -> Array:
+        """(k, m_j): F X_ij, for F (k, n_i)."""
+        if not F.shape[1]:
+            return np.zeros((len(F), self.here.shape[1]), F.dtype)
+
+        def serve(place: tuple[slice, Matrix]) -> Array:
+            rows, block = place
+            return block.T.times(np.ascontiguousarray(F[:, rows]))
+
+        return reduce(np.add, side_by_side(serve, self.here.blocks()))
+
+    def has_digits(self, error: float) -> bool:
+        """Whether a squared error that the trace trick gave can be believed."""
+        return error > CANCELLED[self.dtype] ** 2 * self.sq_norm()
+
     def sq_error(self, Wt: Array, H: Array, eq: NormalEq | None = None) -> float:
-        """‖X − WH‖² for this rank's Wt and a whole H, from the pair of H for all of W.
+        """‖X − WH‖² for a whole H, and for the rows of W that this rank holds, from the pair of H for all of W.
 
         No message, as every rank has the pair; but where the pair has no digits left (see `CANCELLED`), and for eq = None, one number.
         """
         if eq is not None:
             error = self.sq_norm() - 2 * dot64(eq.cross, H) + dot64(eq.gram, H @ H.T)
-            if error > CANCELLED[self.dtype] ** 2 * self.sq_norm():
+            if self.has_digits(error):
                 return error
-        return self.total(2 * self.here.divergence(Wt, H, beta=2))
+        rows, columns = self.places
+        first = self.shard.part_W.start
+        mine = Wt[:, rows.start - first : rows.stop - first], H[:, columns]
+        return self.total(2 * self.here.divergence(*map(np.ascontiguousarray, mine), beta=2))

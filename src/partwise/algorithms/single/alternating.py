@@ -77,6 +77,15 @@ class Alternating:
 
     def step(self, X: Passes, state: State, t: int) -> State:
         seen = Violation(t)
+        Wt, carry_W, mine = self.rows_moved(X, state, seen)
+        eq, paid = everyone(X, mine, seen, self.penalty.on_W(Wt))
+        seen.add(state.H, eq, self.optimal_H)
+        H, carry_H = self.update_H(state.H, eq, state.carry_H)
+        loss = 0.5 * X.sq_error(Wt, H, eq)
+        return State(Wt, H, loss, paid + (self.penalty.on_H(H) or 0.0), seen.total, carry_W, carry_H)
+
+    def rows_moved(self, X: Passes, state: State, seen: Violation) -> tuple[Array, Carry, NormalEq]:
+        """The new rows of W that are held here, what their update remembers, and their pair for H."""
         carry_W = tuple(np.empty_like(part) for part in state.carry_W)
 
         def move(rows: slice, F: Array, eq: NormalEq) -> Array:
@@ -87,11 +96,7 @@ class Alternating:
             return moved
 
         Wt, mine = pass_over(X, state.Wt, state.H, move, whole=self.whole_W)
-        eq, paid = everyone(X, mine, seen, self.penalty.on_W(Wt))
-        seen.add(state.H, eq, self.optimal_H)
-        H, carry_H = self.update_H(state.H, eq, state.carry_H)
-        loss = 0.5 * X.sq_error(Wt, H, eq)
-        return State(Wt, H, loss, paid + (self.penalty.on_H(H) or 0.0), seen.total, carry_W, carry_H)
+        return Wt, carry_W, mine
 
 
 def start_state(method: Alternating, X: Passes, Wt: Array, H: Array) -> State:
