@@ -207,6 +207,20 @@ class Round(Protocol):
         """The sketch of its data that party p shows in round t, if the method shows any: it goes by the leak ledger."""
         ...
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds the study is set up for."""
+        ...
+
+    @property
+    def promise(self) -> Any | None:
+        """The `privacy.terms.Terms` of a method that is differentially private: then parties keep a ledger, and never `measure`."""
+        ...
+
+    def release(self, down: Arrays, t: int, p: int) -> Any | None:
+        """The `privacy.ledger.Release` that party p's reply to `down` will be, if the method is private: it is paid for beforehand."""
+        ...
+
     def opening(self) -> Arrays:
         """What the server knows before the first round: nothing of the data."""
         ...

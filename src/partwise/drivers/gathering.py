@@ -101,9 +101,9 @@ class SecureSum:
             for p, words in said.items():
                 seeds[p] |= {q: row.tobytes() for q, row in zip(near[p], words["seeds"], strict=True)}
             alive, gone = sorted(said), sorted(set(alive) - set(said))
-        if len(alive) < 3:
+        if len(alive) < ring.fewest:
             raise RunError(
-                f"Of the parties of round {t} {len(alive)} are left; a secure sum needs 3 at least. {mail.told()}"
+                f"Of the parties of round {t} {len(alive)} are left; this sum needs {ring.fewest} at least. {mail.told()}"
             )
         return alive, {p: seeds[p] for p in alive}
 

@@ -37,7 +37,7 @@ class Letter(NamedTuple):
 def encode(letter: Letter) -> bytes:
     """The letter as bytes."""
     header = {"study": letter.study, "kind": letter.kind, "t": letter.t, "party": letter.party, "word": letter.word}
-    arrays = {name: np.ascontiguousarray(array) for name, array in letter.arrays.items()}
+    arrays = {name: np.asarray(array, order="C") for name, array in letter.arrays.items()}
     return save(arrays, metadata={"letter": json.dumps(header)})
 
 

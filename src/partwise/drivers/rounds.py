@@ -18,6 +18,7 @@ from partwise.currency import Arrays, Field, Reply
 from partwise.drivers.correspondence import Correspondence
 from partwise.drivers.vault import Kept, Vault
 from partwise.errors import RunError
+from partwise.privacy.ledger import Ledger
 from partwise.protocols import Round
 
 MEASURED = {"sq_error": Field((), np.dtype(np.float64)), "sq_norm": Field((), np.dtype(np.float64))}
@@ -68,6 +69,7 @@ class Terms:
     measure_every: int = 0  # rounds between measurements, where the method does not know its error; 0: only in the end
     gather: Gather = field(default=one_by_one)
     vault: Vault | None = None  # the server's
+    ledger: Ledger | None = None  # of the study, where the method is private
 
 
 def run_rounds(
@@ -104,6 +106,8 @@ def run_rounds(
 def _replies(method: Round, public: Arrays, t: int, mail: Correspondence, terms: Terms) -> list[Reply]:
     """What came in one exchange, if it is enough."""
     faults = len(mail.faults)
+    if terms.ledger is not None:
+        terms.ledger.spend_once(method.release(method.down(public, t, 0), t, 0), t)  # type: ignore[arg-type]
     replies = terms.gather(method, public, t, mail)
     count = len({p for reply in replies for p in reply.parties})
     if count < terms.least:

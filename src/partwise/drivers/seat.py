@@ -13,6 +13,7 @@ from partwise.drivers.summing import KINDS, Safety, Summing
 from partwise.drivers.vault import Kept, Vault
 from partwise.errors import PartwiseError, RunError
 from partwise.kernels.threads import one_for_blas
+from partwise.privacy import ledger
 from partwise.privacy.leakage import LeakLedger
 from partwise.protocols import Matrix, Round
 
@@ -49,6 +50,13 @@ class Seat:
     def summing(self) -> Summing:
         """The party's side of the secure sum."""
         return Summing(self.study, self.method, self.p, self.vault, self.safety)
+
+    @cached_property
+    def ledger(self) -> ledger.Ledger:
+        """The party's own, of a private method: its budget holds whatever a server asks for."""
+        assert self.method.promise is not None, "only a private method has releases"
+        path = None if self.vault.folder is None else self.vault.folder / ledger.FILE
+        return ledger.Ledger(self.method.promise, path)
 
     def private(self) -> Arrays:
         """What the party keeps, as it stands."""
@@ -87,6 +95,9 @@ class Seat:
         sketch = self.method.disclosure(t, self.p)
         if sketch is not None:
             self._leak_ledger(sketch).show(sketch, t)
+        release = self.method.release(down, t, self.p)
+        if release is not None:
+            self.ledger.spend_once(release, t)
         stays, goes = self.method.party(self.X, kept.groups["private"], down, t, self.p)
         wrong = breach(goes, declared.up)
         if wrong:

@@ -32,12 +32,13 @@ class Safety:
     threshold: int | None = None
     bits: int = 64
     seed: int = 0
+    fewest: int = 3  # parties in a sum that the party helps to open
     entropy: Entropy = field(default=os.urandom)
 
     @property
     def ring(self) -> Ring:
         """Who masks with whom."""
-        return Ring(self.parties, self.degree, self.threshold, self.seed)
+        return Ring(self.parties, self.degree, self.threshold, self.seed, self.fewest)
 
     def packing(self, method: Round, t: int, p: int, reach: Arrays) -> Packing:
         """How what is said in round t is laid out."""

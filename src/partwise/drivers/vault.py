@@ -60,7 +60,7 @@ class Vault:
         path = folder / f"state-{max(kept.t, 0):06d}.safetensors"
         temporary = folder / f".{path.name}.tmp"
         arrays = {
-            f"{group}/{name}": np.ascontiguousarray(a)
+            f"{group}/{name}": np.asarray(a, order="C")  # ascontiguousarray would make single numbers into vectors
             for group, part in kept.groups.items()
             for name, a in part.items()
         }

@@ -12,6 +12,7 @@ import numpy as np
 
 from partwise.algorithms.federated.merging import ONE_ROUND
 from partwise.algorithms.federated.methods import method
+from partwise.algorithms.federated.private_methods import Asked
 from partwise.algorithms.federated.study import Study
 from partwise.consensus.metrics import rmsd_sum
 from partwise.currency import Array, Arrays
@@ -27,7 +28,12 @@ from partwise.drivers.transports.in_process import InProcess
 from partwise.drivers.transports.unreliable import Dropouts, Unreliable
 from partwise.drivers.vault import Vault
 from partwise.errors import OptionError
+from partwise.estimators.privacy_wishes import Privacy
+from partwise.privacy.ledger import FILE, Ledger
+from partwise.privacy.sharing import FEWEST
 from partwise.protocols import Matrix, Round, Transport
+
+ROUNDS = 30
 
 Observer = Callable[[Arrays, RoundPoint], None]
 
@@ -39,7 +45,7 @@ class Wishes:
 
     n_components: int
     method: str = "exact"
-    rounds: int = 30
+    rounds: int | None = None  # None: 30, or as many as the private method makes
     tol: float = 0.0
     seed: int = 0
     secure_sum: bool = False  # nobody, not even the server, sees what one party says: for methods that need sums alone
@@ -47,20 +53,30 @@ class Wishes:
     dropout: float = 0.0  # probability that a party vanishes in a round
     measure_every: int = 1  # rounds between measurements of the error, where a method does not know it
     options: Mapping[str, Any] = field(default_factory=dict)  # the method's own
+    privacy: Privacy | None = None  # what is promised; then sums are secure as it says, and nobody measures the error
 
     def __post_init__(self) -> None:
         for name in ("n_components", "rounds"):
             value = getattr(self, name)
+            if name == "rounds" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise OptionError(f"{name}={value!r}; expected a positive whole number.")
         if not isinstance(self.tol, (int, float, np.number)) or not 0 <= self.tol < math.inf:
             raise OptionError(f"tol={self.tol!r}; expected a number ≥ 0.")
         if not isinstance(self.secure_sum, (bool, np.bool_)):
             raise OptionError(f"secure_sum={self.secure_sum!r}; expected True or False.")
+        if self.privacy is not None and self.tol:
+            raise OptionError(f"tol={self.tol!r} would stop by an error that depends on every record. A private study makes a number of "
+                              "rounds that is settled beforehand: leave tol=0, and set rounds.")  # fmt: skip
 
     def round_method(self, shape: tuple[int, Sequence[int]], dtype: Any) -> Round:
         """The method for m features and parties of these sizes."""
         m, sizes = shape
+        if self.privacy is not None:
+            return self.privacy.round_method(
+                Asked(self.method, int(self.n_components), m, sizes, self.rounds, self.seed, self.options)
+            )
         study = Study(int(self.n_components), m, len(sizes), self.last, self.seed, np.dtype(dtype), tuple(sizes))
         chosen = method(self.method, study, self.options)
         if self.secure_sum and not chosen.sums:
@@ -69,10 +85,17 @@ class Wishes:
             )
         return chosen
 
+    def safety(self, parties: int) -> Safety:
+        """What all parties insist on: sums only, if they are to be secure, and of enough parties to make the noise."""
+        if self.privacy is None:
+            return Safety(parties, only_sums=bool(self.secure_sum))
+        shares = self.privacy.shares(parties)
+        return Safety(parties, only_sums=shares.secure, fewest=max(FEWEST, shares.least) if shares.secure else FEWEST)
+
     @property
     def last(self) -> int:
         """The last round."""
-        return 1 if self.method in ONE_ROUND else int(self.rounds)
+        return 1 if self.method in ONE_ROUND else int(self.rounds or ROUNDS)
 
 
 @final
@@ -90,17 +113,20 @@ class Federation:
     reason: str
     transcript: Transcript
     faults: list[Fault]
+    ledger: Ledger | None = None  # of a private study
 
     @property
     def relative_error(self) -> float:
-        """‖X − WH‖ / ‖X‖ over all parties' data."""
+        """‖X − WH‖ / ‖X‖ over all parties' data; NaN in a private study: no noise hides a record in it."""
+        if self.ledger is not None:
+            return math.nan
         norm = sum(self.sq_norms)
         return math.sqrt(sum(self.sq_errors) / norm) if norm > 0 else 0.0
 
     @property
     def rmsd_sum(self) -> float:
-        """Σ_p RMSD(X_p, W_p H)."""
-        return rmsd_sum(self.sq_errors, self.shapes)
+        """Σ_p RMSD(X_p, W_p H); NaN in a private study."""
+        return math.nan if self.ledger is not None else rmsd_sum(self.sq_errors, self.shapes)
 
     @property
     def bytes_up(self) -> int:
@@ -124,23 +150,27 @@ def federate(
 ) -> Federation:  # fmt: skip
     """Run a study in this process. With a folder, everyone's state is kept there, and a study that is there goes on."""
     chosen = wishes.round_method((Xs[0].shape[1], [X.shape[0] for X in Xs]), Xs[0].dtype)
-    safety = Safety(len(Xs), only_sums=bool(wishes.secure_sum))
+    safety = wishes.safety(len(Xs))
     vaults = [Vault(study, None if folder is None else folder / f"party-{p:04d}") for p in range(len(Xs))]
     seats = [Seat(study, chosen, X, p, vault, safety) for p, (X, vault) in enumerate(zip(Xs, vaults, strict=True))]
     mail = Correspondence(study, transport(seats, wishes, asynchronous=chosen.asynchronous))
+    promise = chosen.promise
+    ledger = None if promise is None else Ledger(promise, None if folder is None else folder / FILE)
     terms = Terms(
-        wishes.last, float(wishes.tol), measure_every=wishes.measure_every,
-        gather=SecureSum(safety) if wishes.secure_sum else one_by_one,
+        chosen.rounds, float(wishes.tol), ledger=ledger,
+        measure_every=wishes.measure_every if promise is None else 0,
+        gather=SecureSum(safety) if safety.only_sums else one_by_one,
         vault=Vault(study, None if folder is None else folder / "server"),
     )  # fmt: skip
     outcome = (run_arrivals if chosen.asynchronous else run_rounds)(chosen, mail, terms, observers)
     H = np.ascontiguousarray(outcome.public["H"])
     kept = [seat.finished() for seat in seats]
-    errors = [X.sq_error(part["Wt"], H) for X, part in zip(Xs, kept, strict=True)]
+    fits = [] if promise is not None else zip(Xs, kept, strict=True)  # in a private study nobody may know
+    errors = [X.sq_error(part["Wt"], H) for X, part in fits]
     own = [(part["Wt_own"].T, part["H"]) for part in kept] if "Wt_own" in kept[0] else None
     return Federation(
         H, [part["Wt"].T for part in kept], own, errors, [X.sq_norm() for X in Xs], [X.shape for X in Xs],
-        outcome.history, outcome.reason, mail.transcript, mail.faults,
+        outcome.history, outcome.reason, mail.transcript, mail.faults, ledger,
     )  # fmt: skip
 
 

@@ -19,9 +19,8 @@ from partwise.estimators.privately import NOT_PRIVATE, Wishes, factorize_private
 from partwise.estimators.settings import Settings
 from partwise.estimators.telling import tell
 from partwise.estimators.transformer import NonnegativeTransformer, seed_from
-from partwise.privacy.checking import check
 from partwise.privacy.ledger import Ledger
-from partwise.privacy.statement import statement
+from partwise.privacy.statement import page
 
 STARTS = (None, "random", "released")
 
@@ -143,7 +142,7 @@ class PrivateNMF(NonnegativeTransformer):
     def statement_(self) -> str:
         """What was promised and spent, on a page."""
         check_is_fitted(self)
-        return "\n".join(f"{name:>10}  {line}" for name, line in statement(check(self.ledger_.content)))
+        return page(self.ledger_)
 
     @property
     def published_error_(self) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from partwise._version import __version__
 from partwise.currency import Array
@@ -25,6 +25,15 @@ from partwise.privacy.terms import Terms
 SCHEMA = 1
 FILE = "ledger.jsonl"  # in a run directory
 OPENED, RESUMED, RELEASE, REFUSAL, NOTE = "opened", "resumed", "release", "refusal", "note"
+
+
+class Release(NamedTuple):
+    """What is about to leave."""
+
+    what: str
+    mechanism: Mechanism
+    seen_by: tuple[str, ...]
+    also: Mapping[str, Any] = {}
 
 
 class BudgetSpentError(RunError):
@@ -95,6 +104,14 @@ class Ledger:
         written = self._chain.append(entry | {"seen_by": list(seen_by), "details": {**mechanism.facts, **also}})
         self.accountant = after
         return written
+
+    def spend_once(self, release: Release, t: int) -> None:
+        """Write down what round t releases, unless it is there: a round that was interrupted is made again, and paid for once.
+
+        Only for whoever keeps a value before it leaves, and says it alike when asked again.
+        """
+        if not any(entry["round"] == t and entry["what"] == release.what for entry in self.releases()):
+            self.spend(release.mechanism, t=t, what=release.what, seen_by=release.seen_by, **release.also)
 
     def refuse(self, what: str, why: str) -> None:
         """Something was asked for and not done."""

@@ -9,12 +9,18 @@ from typing import Any
 from scipy.special import ndtr, ndtri
 
 from partwise.privacy.accountant import Accountant
-from partwise.privacy.checking import Checked
+from partwise.privacy.checking import Checked, check
+from partwise.privacy.ledger import Ledger
 from partwise.privacy.terms import Terms
 
 FALSE_ALARMS = 0.05  # of the test that the statement speaks of
 Row = tuple[str, str]
 Entry = Mapping[str, Any]
+
+
+def page(ledger: Ledger) -> str:
+    """The statement as lines of text."""
+    return "\n".join(f"{name:>10}  {line}" for name, line in statement(check(ledger.content)))
 
 
 def statement(checked: Checked) -> list[Row]:
@@ -81,9 +87,10 @@ def left(releases: Iterable[Entry]) -> list[str]:
     groups: dict[tuple[str, str, str], list[int]] = {}
     for entry in releases:
         whom = ", ".join(map(str, entry.get("seen_by", []))) or "nobody named"
-        key = (str(entry.get("what")), str(entry.get("mechanism")), whom)
+        by = entry.get("details", {}).get("noise_added")
+        key = (str(entry.get("what")), f"{entry.get('mechanism')} noise" + (f" ({by})" if by else ""), whom)
         groups.setdefault(key, []).append(int(entry.get("round", 0)))
-    return [f"{what}, {_rounds(rounds)}, with {how} noise → {whom}" for (what, how, whom), rounds in groups.items()]
+    return [f"{what}, {_rounds(rounds)}, with {how} → {whom}" for (what, how, whom), rounds in groups.items()]
 
 
 def _rounds(rounds: list[int]) -> str:

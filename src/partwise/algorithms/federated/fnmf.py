@@ -47,7 +47,7 @@ class Fnmf(Federated):
 
     def party(self, X: Matrix, private: Arrays, down: Arrays, t: int, p: int) -> tuple[Arrays, Arrays]:
         shared = down["H"]
-        Wt, H = self.local(X, private["Wt"], self._synchronised(private["H"], shared, t),
+        Wt, H = self.local(X, private["Wt"], self.synchronised(private["H"], shared, t),
                            lambda H: pulled(H, self.align(H, shared), shared, self.proximity))  # fmt: skip
         return {"Wt": Wt, "H": H}, {"H": H}
 
@@ -62,7 +62,7 @@ class Fnmf(Federated):
         H = pulled(private["H"], self.align(private["H"], down["H"]), down["H"], np.inf)
         return {"Wt": ended["Wt"], "H": H, "Wt_own": fitted_W(X, H, private["Wt"])}
 
-    def _synchronised(self, own: Array, shared: Array, t: int) -> Array:
+    def synchronised(self, own: Array, shared: Array, t: int) -> Array:
         """H_p at the beginning of a round."""
         if t == self.first and self.own_starts:
             return own

@@ -60,6 +60,7 @@ class Federated(ABC):
     exchanges = 1
     sums = False
     asynchronous = False
+    promise = None
 
     def declare(self, t: int, p: int) -> Exchange:
         """H goes down, H comes up."""
@@ -69,6 +70,9 @@ class Federated(ABC):
         raise NotImplementedError("only a method that needs no more than sums is asked for their range")
 
     def disclosure(self, t: int, p: int) -> Disclosure | None:
+        return None
+
+    def release(self, down: Arrays, t: int, p: int) -> Any | None:
         return None
 
     def opening(self) -> Arrays:
@@ -83,6 +87,11 @@ class Federated(ABC):
 
     def closing(self, public: Arrays, p: int) -> Arrays:
         return {"H": public["H"]}
+
+    @property
+    def rounds(self) -> int:
+        """As the study has it."""
+        return self.study.rounds
 
     @abstractmethod
     def party(self, X: Matrix, private: Arrays, down: Arrays, t: int, p: int) -> tuple[Arrays, Arrays]: ...

@@ -13,6 +13,7 @@ is better, with B's entries below a multiple of the noise set to zero.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -50,27 +51,34 @@ class Iterated:
     def opening(self) -> Arrays:
         return {"H": random_components(self.known), "clip": np.array(FIRST_CLIP)}
 
+    def needs(self, t: int) -> Mapping[str, tuple[int, ...]]:
+        if self._starts(t):
+            return {}
+        return {"H": (self.known.k, self.known.m)} | ({"clip": ()} if self.residual else {})
+
+    def entries(self, t: int) -> int:
+        k, m = self.known.k, self.known.m
+        return k * m if self._starts(t) else k * (k + 1) // 2 + k * m + self.residual
+
     def query(self, public: Arrays, t: int) -> Query:
         known = self.known
-        started = self.start_share > 0
-        if started and t == 1:
+        if self._starts(t):
             sensitivity = Statistics(known.n, 1.0, 1.0, neighbours=known.neighbours).cross_alone
             return Query(
-                "sums of groups", known.k * known.m, sensitivity + rounding_allowance(known.n, 1.0), self.start_share,
+                "sums of groups", self.entries(t), sensitivity + rounding_allowance(known.n, 1.0), self.start_share,
                 lambda X: group_sums(X, known).ravel(),
             )  # fmt: skip
-        share = (1 - self.start_share) / (self.rounds - started)
+        share = (1 - self.start_share) / (self.rounds - (self.start_share > 0))
         bounds, counted = self._bounds(public), COUNTED / known.n if self.residual else 0.0
         sensitivity = float(np.hypot(bounds.joint, counted)) + rounding_allowance(
             known.n + known.k, 3.0 / bounds.cross_scale
         )
         what = "statistics of residuals" if self.residual else "statistics"
-        entries = known.k * (known.k + 1) // 2 + known.k * known.m + self.residual
-        return Query(what, entries, sensitivity, share, lambda X: self._answer(X, public, bounds))
+        return Query(what, self.entries(t), sensitivity, share, lambda X: self._answer(X, public, bounds))
 
     def learn(self, public: Arrays, noisy: Array, scale: float, t: int) -> Arrays:
         known = self.known
-        if self.start_share > 0 and t == 1:
+        if self._starts(t):
             B = noisy.reshape(known.k, known.m)
             return {
                 **public,
@@ -88,6 +96,10 @@ class Iterated:
 
     def components(self, public: Arrays) -> Array:
         return public["H"]
+
+    def _starts(self, t: int) -> bool:
+        """Whether round t is the start."""
+        return self.start_share > 0 and t == 1
 
     def _bounds(self, public: Arrays) -> Statistics:
         """What one record may do. Scales are chosen so that A costs nothing ("residual"), or its share."""

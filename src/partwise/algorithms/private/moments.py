@@ -13,6 +13,7 @@ paid for, these three releases are made once; how many iterations are made on th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -48,12 +49,20 @@ class Moments:
     def opening(self) -> Arrays:
         return {}
 
+    def needs(self, t: int) -> Mapping[str, tuple[int, ...]]:
+        asked = {"direction": (self.known.m,), "shrink": (), "clip": ()}
+        return {} if t == MEAN else {name: asked[name] for name in list(asked)[:t]}
+
+    def entries(self, t: int) -> int:
+        m = self.known.m
+        return {MEAN: m, HISTOGRAM: len(EDGES), MOMENT: m * (m + 1) // 2}[t]
+
     def query(self, public: Arrays, t: int) -> Query:
         known, share = self.known, self.shares[t - 1]
         if t == MEAN:
             sensitivity = Statistics(known.n, 1.0, 1.0, neighbours=known.neighbours).cross_alone
             return Query(
-                "mean", known.m, sensitivity + rounding_allowance(known.n, 1.0), share, lambda X: mean(X, known)
+                "mean", self.entries(t), sensitivity + rounding_allowance(known.n, 1.0), share, lambda X: mean(X, known)
             )
         metric = Metric(public["direction"][None], public["shrink"][None])
         if t == HISTOGRAM:  # one record leaves a bin and enters another
@@ -61,7 +70,7 @@ class Moments:
             sensitivity = worst / known.n + rounding_allowance(known.n, 1.0)
             return Query(
                 "histogram of lengths",
-                len(EDGES),
+                self.entries(t),
                 sensitivity,
                 share,
                 lambda X: length_histogram(X, known, metric, EDGES),
@@ -70,7 +79,7 @@ class Moments:
         sensitivity = Statistics(known.n, clip, 1.0, neighbours=known.neighbours).gram_alone
         allowance = rounding_allowance(known.n + 4 * known.m, 1.0)
         return Query(
-            "second moment", known.m * (known.m + 1) // 2, sensitivity + allowance, share,
+            "second moment", self.entries(t), sensitivity + allowance, share,
             lambda X: pack(moment(X, known, metric, clip), None),
         )  # fmt: skip
 

@@ -15,6 +15,7 @@ no ε could be stated.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -46,17 +47,22 @@ class Ppnmf:
     def opening(self) -> Arrays:
         return {"H": random_components(self.known) if self.start is None else self.start}
 
+    def needs(self, t: int) -> Mapping[str, tuple[int, ...]]:
+        return {"H": (self.known.k, self.known.m)}
+
+    def entries(self, t: int) -> int:
+        return self.known.k * (self.known.k + 1) // 2 + self.known.k * self.known.m
+
     def query(self, public: Arrays, t: int) -> Query:
         """A third of the round's μ² for A, whose numbers are few, the rest for B."""
         known, bounds = self.known, self._bounds()
-        entries = known.k * (known.k + 1) // 2 + known.k * known.m
         sensitivity = bounds.joint * (1 + 1e-9) + rounding_allowance(known.n + known.k, 3.0)
 
         def answer(X: Matrix) -> Array:
             A, B = _pair(X, known, public["H"], self.outlying)
             return pack(A / bounds.gram_scale, B / bounds.cross_scale)
 
-        return Query("statistics", entries, sensitivity, 1 / self.rounds, answer)
+        return Query("statistics", self.entries(t), sensitivity, 1 / self.rounds, answer)
 
     def learn(self, public: Arrays, noisy: Array, scale: float, t: int) -> Arrays:
         bounds, (A, B) = self._bounds(), unpack(noisy, self.known.k)
@@ -86,6 +92,12 @@ class PpnmfAsPublished:
     def opening(self) -> Arrays:
         return {"H": random_components(self.known) if self.start is None else self.start}
 
+    def needs(self, t: int) -> Mapping[str, tuple[int, ...]]:
+        return {"H": (self.known.k, self.known.m)}
+
+    def entries(self, t: int) -> int:
+        return self.known.k * (self.known.k + self.known.m)
+
     def query(self, public: Arrays, t: int) -> Query:
         """Their Δ_A and Δ_B count as if A and B moved independently; exact counting finds less than the budget spent."""
         known = self.known
@@ -96,7 +108,7 @@ class PpnmfAsPublished:
             A, B = _pair(X, known, public["H"], self.outlying)
             return np.concatenate([A.ravel(), B.ravel() / self._ratio])
 
-        return Query("statistics, as published", known.k * (known.k + known.m), claimed, share, answer)
+        return Query("statistics, as published", self.entries(t), claimed, share, answer)
 
     def learn(self, public: Arrays, noisy: Array, scale: float, t: int) -> Arrays:
         k = self.known.k

@@ -7,7 +7,7 @@ the noisy sum of many parties; and what follows from the answers is free (post-p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, final
 
@@ -65,6 +65,14 @@ class PrivateMethod(Protocol):
 
     def opening(self) -> Arrays:
         """What is public before the first answer."""
+        ...
+
+    def needs(self, t: int) -> Mapping[str, tuple[int, ...]]:
+        """What of `public` the query of round t is made from, with its shape: what parties must be told."""
+        ...
+
+    def entries(self, t: int) -> int:
+        """How many numbers its answer has."""
         ...
 
     def query(self, public: Arrays, t: int) -> Query:

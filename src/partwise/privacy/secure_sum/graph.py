@@ -20,13 +20,15 @@ ALL = 100  # parties up to which everyone masks with everyone
 class Ring:
     """P parties on a ring, each a neighbour of the degree/2 before and after it; all of them if degree ≥ P − 1.
 
-    `threshold` of a party and its neighbours can open the party's own mask. Default: more than half of them.
+    `threshold` of a party and its neighbours can open the party's own mask. Default: more than half of them. No party helps to open
+    a sum of less than `fewest`: so many may be needed to make the noise.
     """
 
     parties: int
     degree: int | None = None
     threshold: int | None = None
     seed: int = 0
+    fewest: int = 3
 
     def __post_init__(self) -> None:
         if self.parties < 3:

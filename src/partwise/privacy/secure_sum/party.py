@@ -185,9 +185,9 @@ def check_members(keys: Keys, members: Sequence[int] | frozenset[int]) -> None:
     """That a sum over these hides each of them as promised."""
     ring, inside = keys.ring, frozenset(members)
     holding = len(inside & {*keys.pairs, keys.p})
-    if keys.p not in inside or len(inside) < 3 or holding < ring.least:
+    if keys.p not in inside or len(inside) < ring.fewest or holding < ring.least:
         raise RunError(f"A sum over {len(inside)} parties, {holding} of them party {keys.p} and its neighbours, is too small: the "
-                       f"threshold is {ring.least} of these, and 3 in all. Nothing was given.")  # fmt: skip
+                       f"threshold is {ring.least} of these, and {ring.fewest} in all. Nothing was given.")  # fmt: skip
     if not ring.joined(sorted(inside)):
         raise RunError(
             "Without the parties that vanished the others fall into groups, whose sums would be seen. Nothing was given."
