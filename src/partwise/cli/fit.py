@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import typer
+
 from partwise.cli import options as o
+from partwise.cli import privacy as p
 from partwise.errors import OptionError
 from partwise.launch import started
 
@@ -14,6 +17,7 @@ EXAMPLE = (
 
 
 def fit(
+    context: typer.Context,
     data: o.Data,
     k: o.Components,
     output: o.Output = Path("run"),
@@ -37,6 +41,15 @@ def fit(
     algorithm: o.Algorithm = None,
     grid: o.Grid = None,
     deterministic: o.Deterministic = False,
+    epsilon: p.Epsilon = None,
+    delta: p.Delta = None,
+    neighbours: p.Neighbours = "replace",
+    records: p.Records = None,
+    row_norm: p.RowNorm = "unit",
+    density: p.Density = None,
+    publish_error: p.PublishError = 0.0,
+    ledger: p.LedgerPath = None,
+    insecure_seed: p.InsecureSeed = None,
     threads: o.Threads = None,
     checkpoint_every: o.CheckpointEvery = None,
     resume: o.Resume = False,
@@ -50,7 +63,15 @@ def fit(
     Makes a run directory with the model, the trace and a manifest. It is whole or absent: until the end it is called RUN.partial.
     Ctrl-C keeps a checkpoint, from which --resume goes on as if nothing had happened. Under mpiexec or srun, and with --algorithm, each
     process reads its part of X and finds its part of W and H: see docs/cluster.md.
+
+    With --epsilon and --delta: parts that may be published, since no single record changes them noticeably. Then --solver is moments,
+    residual, plain or ppnmf; the run holds H and a ledger, which partwise audit checks.
     """
+    if p.asked(context):
+        from partwise.cli import fitting_privately
+
+        fitting_privately.fit(context.params)
+        return
     from partwise.cli import fitting, results, wishes
     from partwise.estimators.settings import Settings
 

@@ -17,7 +17,7 @@ from partwise.currency import Array
 from partwise.data import Dense, Entries, Sparse, Streamed, as_matrix
 from partwise.drivers.releases import Watch, released, run_releases
 from partwise.errors import DataError, OptionError
-from partwise.privacy.accountant import Budget
+from partwise.privacy.accountant import Budget, check_neighbours
 from partwise.privacy.ledger import NOTE, Ledger
 from partwise.privacy.terms import Terms
 from partwise.start import start
@@ -58,6 +58,7 @@ class Wishes:
         if self.unit != "record":
             raise OptionError(f"unit={self.unit!r}: where one curator holds all rows, a unit is a 'record', one row. Whole parties are "
                               "protected by FederatedNMF.")  # fmt: skip
+        check_neighbours(self.neighbours)
         if self.row_norm != "unit" and not (
             isinstance(self.row_norm, (int, float)) and 0 < self.row_norm < float("inf")
         ):
@@ -83,7 +84,7 @@ class Wishes:
             return n
         if self.n_records is None:
             raise OptionError("With neighbours='add-remove' how many records there are is itself private, and sums are divided "
-                              "by it: give n_records, a public number near it.")  # fmt: skip
+                              "by it: give n_records (--records), a public number near it.")  # fmt: skip
         return int(self.n_records)
 
     def choice(self, X: Entries, known: Knowledge) -> Choice:
