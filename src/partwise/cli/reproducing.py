@@ -115,6 +115,8 @@ def tell(result: Result, check: Check | None) -> None:
     for finding in result.findings:
         sign = Text("yes  ", style="green") if finding.met else Text("no   ", style="red")
         out.print(Text.assemble(sign, finding.criterion, "\n     ", (finding.seen, "dim")))
+    for sentence in result.manifest["left_out"].values():
+        out.print(Text(f"left out: {sentence}"))
     out.print(Text.assemble("\nThe claim ", (str(result.verdict), f"bold {LOOKS[result.verdict]}"), "."))
     if experiment.reason and result.verdict is not Verdict.HOLDS:
         out.print(Text(experiment.reason))

@@ -54,12 +54,13 @@ class Ours:
         settings = Settings(W.shape[1], solver=self.solver, init="custom", options=self.options, seed=seed)
         prepared = prepare(matrix, settings, H)
         state, trace = begin(prepared.method, matrix, *initial(prepared, W, H), relative=True)
-        points: list[Point] = []
+        points, unseen = list[Point](), set[int]()
 
         def rule(trace: Trace) -> Reason | None:
             now = trace.last
-            unmeasured = isnan(now.loss)  # then it counts as no better than before
+            unmeasured = isnan(now.loss)  # then it counts as no better than before, and is not told of
             error = points[-1].error if unmeasured else trace.relative_error(now.loss)
+            unseen.update([now.t] if unmeasured else [])
             points.append(Point(now.t, clock() - began, error))
             return Reason("enough") if stop(points) else None
 
@@ -68,7 +69,8 @@ class Ours:
         judged = error(outcome.state.Wt.T, outcome.state.H)
         if not isnan(outcome.state.loss) and abs(judged - points[-1].error) > 1e-4 * judged + DIGITS:
             raise AssertionError(f"{self.name} says {points[-1].error:.6g}, but its relative error is {judged:.6g}.")
-        return points
+        last = points[-1]._replace(error=judged)
+        return [*(point for point in points[:-1] if point.t not in unseen), last]
 
 
 @final

@@ -34,7 +34,7 @@ def _panel(runs: dict[str, list[list[Point]]], label: str, axis: Axis) -> Panel:
 
 def band(label: str, curves: Sequence[Sequence[Point]], axis: Axis) -> Line | None:
     """The median of several curves and a band from the least to the greatest; straight between points, in logarithms."""
-    drawn = [curve for points in curves if (curve := [p for p in points if axis(p) > 0])]
+    drawn = [curve for points in curves if (curve := [p for p in points if p.t > 0 and axis(p) > 0])]
     if not drawn:
         return None
     grid = np.geomspace(max(axis(curve[0]) for curve in drawn), max(axis(curve[-1]) for curve in drawn), GRID)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -36,6 +37,7 @@ from partwise.protocols import Matrix, Round, Transport
 ROUNDS = 30
 
 Observer = Callable[[Arrays, RoundPoint], None]
+Carried = Callable[[Sequence[Seat]], Transport]
 
 
 @final
@@ -146,14 +148,18 @@ class Federation:
 
 def federate(
     Xs: Sequence[Matrix], wishes: Wishes, *, study: str = "study", folder: Path | None = None,
-    observers: Sequence[Observer] = (),
+    observers: Sequence[Observer] = (), carried: Carried | None = None,
 ) -> Federation:  # fmt: skip
-    """Run a study in this process. With a folder, everyone's state is kept there, and a study that is there goes on."""
+    """Run a study in this process. With a folder, everyone's state is kept there, and a study that is there goes on.
+
+    `carried` makes another transport of the parties' seats.
+    """
     chosen = wishes.round_method((Xs[0].shape[1], [X.shape[0] for X in Xs]), Xs[0].dtype)
     safety = wishes.safety(len(Xs))
     vaults = [Vault(study, None if folder is None else folder / f"party-{p:04d}") for p in range(len(Xs))]
     seats = [Seat(study, chosen, X, p, vault, safety) for p, (X, vault) in enumerate(zip(Xs, vaults, strict=True))]
-    mail = Correspondence(study, transport(seats, wishes, asynchronous=chosen.asynchronous))
+    default = partial(transport, wishes=wishes, asynchronous=chosen.asynchronous)
+    mail = Correspondence(study, (carried or default)(seats))
     promise = chosen.promise
     ledger = None if promise is None else Ledger(promise, None if folder is None else folder / FILE)
     terms = Terms(

@@ -11,6 +11,7 @@ from partwise.reports.figures import can_draw, draw
 from partwise.reports.quantities import value_of
 from partwise.reports.results import filling, made_with, write_manifest
 from partwise.reports.tables import Cells, Store
+from partwise.reproduce.at_hand import At, at_hand
 from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Size, Verdict, verdict
 
 KIND = "reproduction"
@@ -38,9 +39,10 @@ def carry_out(
 ) -> Result:  # fmt: skip
     """Run what has not been run yet, then write the table, the figure and the manifest, whole or not at all."""
     asked = {"experiment": experiment.key, "size": str(size)}
+    there = at_hand(experiment, size)
     with filling(target, KIND, asked, force=force, resume=resume) as partial:
         store = Store(partial)
-        run(experiment, size, store, tell)
+        run(there.cases, experiment, size, store, tell)
         rows = typed(store.rows(ROWS))
         findings = experiment.judge(rows)
         store.drop(["table"])
@@ -49,13 +51,14 @@ def carry_out(
         if experiment.figure is not None and can_draw():
             draw(experiment.figure(rows), partial / "figure")
         seconds = sum(float(row["seconds"]) for row in store.rows(RUNS))
-        manifest = write_manifest(partial, KIND, {**asked, **made_with(threads), **said(experiment, findings, seconds)})
+        manifest = write_manifest(
+            partial, KIND, {**asked, **made_with(threads), **said(experiment, there, findings, seconds)}
+        )
     return Result(experiment, rows, findings, target, manifest)
 
 
-def run(experiment: Experiment, size: Size, store: Store, tell: Tell) -> None:
+def run(cases: Sequence[Case], experiment: Experiment, size: Size, store: Store, tell: Tell) -> None:
     """Make the runs that the store does not hold yet."""
-    cases = list(experiment.cases(size))
     done = {key_of(row, list(cases[0])) for row in store.rows(RUNS)}
     for number, case in enumerate(cases, start=1):
         if key_of(case, list(case)) in done:
@@ -88,13 +91,15 @@ def typed(rows: Sequence[dict[str, str]]) -> list[Row]:
     return [{name: value_of(text) for name, text in row.items()} for row in rows]
 
 
-def said(experiment: Experiment, findings: Sequence[Finding], seconds: float) -> dict[str, Any]:
+def said(experiment: Experiment, there: At, findings: Sequence[Finding], seconds: float) -> dict[str, Any]:
     """For the manifest: claim, data, criteria and what was seen, verdict."""
     return {
         "paper": experiment.paper,
         "title": experiment.title,
         "claim": experiment.claim,
         "data": list(experiment.data),
+        "digests": there.digests,
+        "left_out": there.left_out,
         "findings": [finding._asdict() for finding in findings],
         "verdict": str(verdict(findings)),
         "seconds": seconds,

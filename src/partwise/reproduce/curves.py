@@ -21,6 +21,7 @@ from partwise.start import start
 AXES: dict[str, Callable[[Point], float]] = {
     "seconds": lambda point: point.seconds,
     "iterations": lambda point: point.t,
+    "rounds": lambda point: point.t,
     "bytes sent": lambda point: point.bytes,
 }
 ERROR = "relative error"
@@ -81,6 +82,32 @@ def lines_of(rows: Rows, axis: str, line: str = "method") -> list[Line]:
 def figure(rows: Rows, axis: str, **more: Any) -> Figure:
     """Panels in the style of most of the papers' figures."""
     return Figure(panels(rows, axis, **more), order=[str(name) for name in values(rows, more.get("line", "method"))])
+
+
+def over(rows: Rows, x: str, y: str, line: str = "method") -> list[Line]:
+    """One number of each run over a setting: the median over seeds, and a band from the least to the greatest."""
+    drawn = []
+    for name in values(rows, line):
+        mine = only(rows, **{line: name})
+        places = sorted(values(mine, x))
+        heights = [sorted(float(row[y]) for row in only(mine, **{x: place})) for place in places]
+        low, high = ([at[end] for at in heights] for end in (0, -1))
+        drawn.append(Line(str(name), places, [float(np.median(at)) for at in heights], low, high))
+    return drawn
+
+
+def median(rows: Rows, column: str) -> float:
+    """Of a column; NaN of no rows."""
+    return float(np.median([float(row[column]) for row in rows])) if rows else math.nan
+
+
+def grid(rows: Rows, column: str, *, by: str = "data", line: str = "method") -> Cells:
+    """A table: the median of a column for each line (across) in each panel (down)."""
+    names = values(rows, line)
+    return [[by, *map(str, names)]] + [
+        [str(value), *(ratio(median(only(rows, **{by: value, line: name}), column)) for name in names)]
+        for value in values(rows, by)
+    ]
 
 
 def end(rows: Rows) -> float:

@@ -71,6 +71,7 @@ class Experiment:
     )  # about, on two cores
     names: Sequence[str] = ("data", "method", "seed", "t")  # columns that say which row it is
     same: Mapping[str, float] = field(default_factory=dict)  # column → relative tolerance when results are compared
+    sets: Mapping[str, str] = field(default_factory=dict)  # `data` of a case → data set; what is not here is invented
     reason: str = ""  # where the claim does not hold in full: why, once it was found out
 
     def about(self, size: Size) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from partwise.errors import OptionError
 from partwise.reproduce.experiment import Experiment
-from partwise.reproduce.papers import dsanls
+from partwise.reproduce.papers import dsanls, fedmavg, fnmf
 
 
 class Paper(NamedTuple):
@@ -20,9 +20,11 @@ class Paper(NamedTuple):
 
 
 PAPERS: Mapping[str, Paper] = {
-    paper.name: paper
-    for paper in (
-        Paper("dsanls", "Qian, Tan, Ding, Li & Mamoulis: DSANLS, fast and secure distributed NMF", dsanls.EXPERIMENTS),
+    name: Paper(name, reference, paper.EXPERIMENTS)
+    for name, reference, paper in (
+        ("dsanls", "Qian, Tan, Ding, Li & Mamoulis: DSANLS, fast and secure distributed NMF", dsanls),
+        ("fnmf", "Dalleiger & Gionis: Creating Coherence in Federated NMF", fnmf),
+        ("fedmavg", "Wang, Suwandi & Chang: Demystifying Model Averaging for Federated Matrix Factorization", fedmavg),
     )
 }
 

@@ -1,0 +1,143 @@
+"""Studies between simulated parties, and the time that they would take side by side.
+
+A party's round takes as long as it has rows, by the clock of the simulation, so that who answers first does not depend on the
+machine. One unit of that clock is the processor time that a party of mean size was measured to take; the server's time and, by
+bytes and messages, the network's come on top.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from partwise.comm.network import Network
+from partwise.compare.clock import pinned
+from partwise.currency import Array, Arrays
+from partwise.data import Entries, as_matrix
+from partwise.data.partition import partition
+from partwise.drivers.letters import Letter
+from partwise.drivers.rounds import RoundPoint
+from partwise.drivers.seat import Seat
+from partwise.drivers.transports.clocked import Clocked, Speeds
+from partwise.estimators.federate import Federation, Wishes, federate
+from partwise.protocols import Transport
+from partwise.reproduce.experiment import Row
+
+NETWORK = Network(latency=50e-6, bandwidth=125e6)  # Gigabit Ethernet, as between organisations or in a small cluster
+Told = Callable[
+    [Arrays, Sequence[Arrays]], Mapping[str, float]
+]  # (public, each party's private) → what else a row should say
+Saying = Callable[[Arrays, int, int], Arrays]  # (what party p would say in round t, t, p) → what it says
+
+
+@final
+@dataclass
+class Timed:
+    """A seat whose rounds are timed."""
+
+    seat: Seat
+    saying: Saying | None = None
+    rounds: float = 0.0  # seconds
+    rest: float = 0.0  # of measuring and finishing, which belong to nobody's time
+
+    @property
+    def X(self) -> Any:
+        return self.seat.X
+
+    def answer(self, letter: Letter) -> Letter:
+        """As the seat answers."""
+        began = time.process_time()
+        try:
+            answer = self.seat.answer(letter)
+            if self.saying is None or answer.kind != "round":
+                return answer
+            return answer._replace(arrays=self.saying(answer.arrays, answer.t, answer.party))
+        finally:
+            spent = time.process_time() - began
+            if letter.kind == "round":
+                self.rounds += spent
+            else:
+                self.rest += spent
+
+
+@final
+@dataclass
+class Watch:
+    """The rows of one study, as its rounds end."""
+
+    exchanges: int = 1
+    told: Told | None = None
+    saying: Saying | None = None
+    rows: list[Row] = field(default_factory=list)
+    seats: list[Timed] = field(default_factory=list)
+    clock: Clocked | None = None
+    began: float = 0.0
+    bytes: int = 0
+    up: int = 0
+
+    def carried(self, seats: Sequence[Seat]) -> Transport:
+        """The transport, watched."""
+        self.seats = [Timed(seat, self.saying) for seat in seats]
+        self.clock = Clocked(self.seats, Speeds.named("equal", len(seats)))  # type: ignore[arg-type]
+        self.began = time.process_time()
+        return self.clock
+
+    def __call__(self, public: Arrays, point: RoundPoint) -> None:
+        """A round ended."""
+        began = time.process_time()
+        self.bytes += point.bytes_up + point.bytes_down
+        self.up += point.bytes_up
+        begun = point.t > 0
+        more = (
+            self.told(public, [seat.seat.private() for seat in self.seats]) if self.told is not None and begun else {}
+        )
+        row: Row = {"t": point.t, "seconds": self.seconds(point.t, began), "bytes": self.bytes, "up": self.up, "error": point.error,
+                    "drift": point.drift}  # fmt: skip
+        if begun:
+            self.rows.append(row | dict(more))
+        self.began += time.process_time() - began
+
+    def seconds(self, t: int, now: float) -> float:
+        """Parties side by side, the server after them, letters both ways."""
+        assert self.clock is not None
+        rounds, rest = (sum(getattr(seat, name) for seat in self.seats) for name in ("rounds", "rest"))
+        unit = rounds / (max(t, 1) * self.exchanges * len(self.seats))
+        server = now - self.began - rounds - rest
+        each = self.bytes / (2 * max(t, 1) * self.exchanges * len(self.seats))
+        return self.clock.now * unit + server + 2 * t * self.exchanges * NETWORK.send(int(each)).seconds
+
+
+def study(
+    Xs: Sequence[Any], wishes: Wishes, told: Told | None = None, saying: Saying | None = None
+) -> tuple[list[Row], Federation]:
+    """(a row for each round, what came out) of a study on one thread; `saying` alters what parties say in a round."""
+    entered = [X if isinstance(X, Entries) else as_matrix(X) for X in Xs]
+    chosen = wishes.round_method((entered[0].shape[1], [X.shape[0] for X in entered]), entered[0].dtype)
+    watch = Watch(chosen.exchanges, told, saying)
+    with pinned(1):
+        found = federate(entered, wishes, observers=[watch], carried=watch.carried)
+    return watch.rows, found
+
+
+def shared(X: Any, parties: int, kind: str = "iid", *, labels: Any = None, seed: int = 0) -> list[Any]:
+    """X (n, m) cut into the parties' rows."""
+    return [X[rows] for rows in partition(X.shape[0], parties, kind, labels=labels, seed=seed)]
+
+
+def pooled(X: Any, k: int, seed: int, iterations: int = 200) -> tuple[Array, float]:
+    """(H, relative error) of the fit to everybody's data in one place."""
+    from partwise.estimators.factorize import factorize
+
+    with pinned(1):
+        fit = factorize(X, k, seed=seed, max_iter=iterations, tol=1e-6)
+    return fit.H, fit.relative_error
+
+
+def rmsd_of(X: Any, error: float) -> float:
+    """Root mean square deviation over all entries, given the relative error."""
+    norm = np.sqrt(np.vdot(X.data, X.data)) if hasattr(X, "indptr") else np.linalg.norm(X)
+    return float(error * norm / np.sqrt(X.shape[0] * X.shape[1]))
