@@ -20,7 +20,7 @@ from partwise.reproduce.experiment import Size
 def pictures(name: str, size: Size, *, quick: int, full: int | None = None) -> Array:
     """Rows of pictures (or spectra) from 0 to 1, spread evenly over the data set."""
     if size is Size.TINY:
-        return planted(60, 40, 6, seed=1, noise=0.1).X
+        return planted(60, 36, 6, seed=1, noise=0.1).X
     return np.ascontiguousarray(spread(_pictures(name), quick if size is Size.QUICK else full))
 
 
@@ -40,6 +40,33 @@ def scaled(name: str, size: Size, *, quick: int | None = None, full: int | None 
         else spread(_sparse(name, "counts"), full)
     )
     return X / X.data.max()
+
+
+def words(name: str, size: Size, *, quick: int | None = None, most: int | None = None, tenth: bool = False) -> Any:
+    """tf-idf of texts, of the `most` frequent words, or of a tenth of all, drawn at random; texts without any are left out."""
+    if size is Size.TINY:
+        return topics(80, 60, 6, seed=1, length=30).X
+    X = spread(_sparse(name, "tf-idf"), quick if size is Size.QUICK else None)[:, chosen_words(name, most, tenth)]
+    return X[np.flatnonzero(np.diff(X.indptr))]
+
+
+@cache
+def chosen_words(name: str, most: int | None, tenth: bool) -> np.ndarray:
+    """Which columns; by the whole data set."""
+    X = _sparse(name, "counts")
+    if most is not None:
+        return np.sort(np.argsort(-np.bincount(X.indices, minlength=X.shape[1]), kind="stable")[:most])
+    share = X.shape[1] // 10 if tenth else X.shape[1]
+    return np.sort(generator(0, Purpose.SIMULATE, 10).permutation(X.shape[1])[:share])
+
+
+def vocabulary(label: str, size: Size) -> np.ndarray:
+    """What the columns of a data set of TOPICS mean."""
+    if size is Size.TINY:
+        return np.array([f"word{place}" for place in range(60)])
+    with np.load(datasets.fetch(TOPICS_SETS[label]), allow_pickle=False) as arrays:
+        said = arrays["vocab"]
+    return said[chosen_words(TOPICS_SETS[label], 93 if label == "UCI-news" else None, False)]
 
 
 def spread(X: Any, rows: int | None) -> Any:
@@ -91,12 +118,14 @@ def digits(size: Size, *, quick: int, full: int) -> tuple[Array, np.ndarray]:
 FEWEST = 5  # ratings that a film has
 
 
-def held_out(size: Size, *, seed: int) -> tuple[sp.csr_array, sp.coo_array]:
+def held_out(
+    size: Size, *, seed: int, name: str = "movielens_latest_small_x2", quick: int = 150
+) -> tuple[sp.csr_array, sp.coo_array]:
     """(train, test): users by films in stars, a fifth of the ratings being held out, but no user's and no film's last one."""
     if size is Size.TINY:
         X: Any = invented_ratings(12, 20, 3, seed=1, density=0.5, sparse=True).X
     else:
-        X = spread(_sparse("movielens_latest_small_x2", "counts"), size.pick(0, 150, None)) / 2
+        X = spread(_sparse(name, "counts"), size.pick(0, quick, None)) / (2 if name.endswith("_x2") else 1)
         X = X[:, np.bincount(X.indices, minlength=X.shape[1]) >= FEWEST]
     entries = X.tocoo()
     users, films = entries.coords
@@ -166,3 +195,24 @@ TABLE1_SETS = {
     "Goodreads": "movielens_100k", "HPA Brain": "pbmc68k_reduced_lognorm", "MovieLens": "movielens_1m", "MNIST": "mnist",
     "Netflix": "gowalla_checkins", "TCGA": "all_aml_expression",
 }  # fmt: skip
+
+Data = dict[str, Callable[[Size], tuple[Any, int]]]  # name → (X, k)
+TOPICS: Data = {
+    "Guardian": lambda size: (words("bbc_news_counts", size, quick=900), size.pick(3, 8, 8)),
+    "UCI-news": lambda size: (words("uci_news_partial_counts", size, quick=2_000, most=93), size.pick(3, 7, 7)),
+    "RCV1": lambda size: (words("rcv1_small_tfidf", size, tenth=True), size.pick(3, 4, 4)),
+    "TDT2": lambda size: (words("tdt2_top30", size, quick=1_200, tenth=True), size.pick(3, 30, 30)),
+}
+TOPICS_NAMES = (
+    "Guardian: BBC news, in its place", "UCI-news: the first 6,366 of its titles, the 93 most frequent words",
+    "RCV1: a sample of 1,500 stories, a tenth of the features", "TDT2, a tenth of the features",
+)  # fmt: skip
+TOPICS_SETS = {
+    "Guardian": "bbc_news_counts", "UCI-news": "uci_news_partial_counts", "RCV1": "rcv1_small_tfidf", "TDT2": "tdt2_top30",
+}  # fmt: skip
+FACES: Data = {
+    "YaleB": lambda size: (pictures("yaleb_32x32", size, quick=1_200), size.pick(3, 38, 38)),
+    "CBCL": lambda size: (pictures("cbcl_faces", size, quick=1_200), size.pick(3, 50, 50)),
+}
+FACES_NAMES = ("YaleB: Extended Yale B, 32 × 32", "CBCL faces, 19 × 19")
+FACES_SETS = {"YaleB": "yaleb_32x32", "CBCL": "cbcl_faces"}

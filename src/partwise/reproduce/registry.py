@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from partwise.errors import OptionError
 from partwise.reproduce.experiment import Experiment
-from partwise.reproduce.papers import dsanls, fedmavg, fnmf
+from partwise.reproduce.papers import dsanls, fedmavg, fnmf, ppnmf
 
 
 class Paper(NamedTuple):
@@ -25,6 +25,7 @@ PAPERS: Mapping[str, Paper] = {
         ("dsanls", "Qian, Tan, Ding, Li & Mamoulis: DSANLS, fast and secure distributed NMF", dsanls),
         ("fnmf", "Dalleiger & Gionis: Creating Coherence in Federated NMF", fnmf),
         ("fedmavg", "Wang, Suwandi & Chang: Demystifying Model Averaging for Federated Matrix Factorization", fedmavg),
+        ("ppnmf", "Saha & Imtiaz: Privacy Preserving Non-Negative Matrix Factorization with Outliers", ppnmf),
     )
 }
 
