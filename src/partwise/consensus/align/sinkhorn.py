@@ -10,11 +10,12 @@ import numpy as np
 from partwise.consensus.plans import sq_distances
 from partwise.currency import Array
 from partwise.errors import OptionError
+from partwise.kernels.transport import scalings
 
 COOLING = 0.25  # each stage's temperature over the one before: cold problems start from the potentials of warmer ones
 SCALINGS = 20  # between two absorptions of the scalings into the potentials
 MARGINAL = 1e-5  # sum of the rows' deviations, relative to the mass, at which a stage ends
-STAGE = 60  # absorptions in the last stage, at most
+STAGE = 20  # absorptions in the last stage, at most
 
 
 @final
@@ -61,12 +62,7 @@ def _equilibrium(
     for _ in range(most):
         f = _balanced(costs - g, temperature) + temperature * np.log(rows)
         kernel = np.exp((f[:, None] + g - costs) / temperature)
-        u, v = np.ones(len(rows)), np.ones(len(columns))
-        for _ in range(SCALINGS):
-            v = columns / np.maximum(u @ kernel, np.finfo(float).tiny)
-            u = rows / np.maximum(kernel @ v, np.finfo(float).tiny)
-            if max(u.max(), v.max()) > 1e100:
-                break
+        u, v = scalings(kernel, rows, columns, SCALINGS)
         plan = u[:, None] * kernel * v
         f, g = f + temperature * np.log(u), g + temperature * np.log(v)
         if np.abs(plan.sum(axis=0) - columns).sum() <= MARGINAL * columns.sum():

@@ -25,6 +25,7 @@ from partwise.currency import Array
 from partwise.errors import OptionError
 
 STILL = 1e-4  # a plan whose entries move less stands still
+SETTLED = 1e-3  # an H that moves by less of its length: soft plans go on trembling
 
 
 @final
@@ -65,5 +66,7 @@ class FixedPoint:
             plans = [self.align(H, part) for part in parts]
             if all(np.abs(new - old).max() <= STILL for new, old in zip(plans, before, strict=True)):
                 break
-            H = mean_of(plans, parts, weights, H)
+            last, H = H, mean_of(plans, parts, weights, H)
+            if np.linalg.norm(H - last) <= SETTLED * np.linalg.norm(H):
+                break
         return measured(H, parts, weights, plans)
