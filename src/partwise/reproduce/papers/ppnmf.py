@@ -18,13 +18,13 @@ from partwise.reproduce.privately import NON_PRIVATE, epochs, objective, ours, t
 
 PUBLISHED, VALID, OURS = "as published", "valid start", "ours"
 NON = "non-private"
-NOTED = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100, 150, 200)
+NOTED = (1, 3, 7, 15, 25, 40, 60, 80, 100, 150, 200)
 LEVELS = (0.5, 0.7, 0.9)
 
 
 def rounds_of(size: Size) -> int:
     """Epochs."""
-    return size.pick(3, 60, 200)
+    return size.pick(3, 40, 200)
 
 
 def named(kind: str, each: float) -> str:
@@ -120,7 +120,7 @@ def budget_cases(data: Sequence[str]) -> Callable[[Size], list[Case]]:
     """ε_i against where it ends; our method at the paper's total ε beside it."""
 
     def cases(size: Size) -> list[Case]:
-        levels = size.pick(EACH[2:3], (0.1, 0.5, 0.999), EACH)
+        levels = size.pick(EACH[2:3], (0.1, 0.999), EACH)
         private = [(kind, each) for kind in (PUBLISHED, VALID, OURS) for each in levels]
         return [
             {"data": name, "method": kind, "each": each, "seed": seed}

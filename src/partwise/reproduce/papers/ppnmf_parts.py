@@ -32,7 +32,7 @@ def fig7_cases(size: Size) -> list[Case]:
 def fig7_measure(case: Case, size: Size) -> list[Row]:
     """The first parts in pictures, how like the non-private ones all are, and the objective."""
     X, k = FACES[FACE](size)
-    X, rounds = unit(X), size.pick(3, 60, 200)
+    X, rounds = unit(X), size.pick(3, 40, 200)
     plain = last(X, k, NON_PRIVATE, rounds, 0)
     if case["method"] == OURS:
         H = ours(X, k, total_epsilon(EACH, rounds), 0)
@@ -93,7 +93,7 @@ def contaminated(X: Array, seed: int) -> Array:
 def fig8_measure(case: Case, size: Size) -> list[Row]:
     """Learned on contaminated faces, judged on clean ones."""
     X, k = FACES[FACE](size)
-    rounds, spoilt = size.pick(3, 60, 200), unit(contaminated(X, 0))
+    rounds, spoilt = size.pick(3, 40, 200), unit(contaminated(X, 0))
     penalty = PENALTY if "with R" in str(case["method"]) else None
     each = EACH if str(case["method"]).startswith(PRIVATE) else NON_PRIVATE
     H = last(spoilt, k, each, rounds, 0, outlier_penalty=penalty)

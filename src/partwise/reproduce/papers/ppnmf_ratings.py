@@ -37,7 +37,7 @@ def measure(case: Case, size: Size) -> list[Row]:
     each, kind = float(case["each"]), str(case["method"])
     if kind in (ZERO, MEAN):
         return [errors(train, test, means(train) if kind == MEAN else np.zeros(train.shape[1]), None)]
-    X, k, rounds = unit(train), size.pick(3, 10, 20), size.pick(3, 60, 100)
+    X, k, rounds = unit(train), size.pick(3, 10, 20), size.pick(3, 40, 100)
     if kind == OURS:
         H = ours(X, k, total_epsilon(each, rounds), 0)
     else:

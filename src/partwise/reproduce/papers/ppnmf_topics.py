@@ -44,7 +44,7 @@ def cases(size: Size) -> list[Case]:
 def learned(case: Case, size: Size) -> tuple[Array, Array]:
     """(H of this case, H without noise)."""
     X, k = TOPICS[str(case["data"])](size)
-    rounds, seed, each = size.pick(3, 60, 200), int(case["seed"]), float(case["each"])
+    rounds, seed, each = size.pick(3, 40, 200), int(case["seed"]), float(case["each"])
     X = unit(X)
     plain = last(X, k, NON_PRIVATE, rounds, seed)
     if case["method"] == NON:
