@@ -84,6 +84,11 @@ class Experiment:
         return f"{self.paper}-{self.name}"
 
 
+def on(met: Sequence[Value], of: int) -> str:
+    """On 2 of 3: MNIST, FACE."""
+    return f"on {len(met)} of {of}: {', '.join(map(str, met)) or 'none'}"
+
+
 def only(rows: Rows, **settings: Value) -> list[Row]:
     """The rows with these settings."""
     return [row for row in rows if all(row.get(name) == value for name, value in settings.items())]

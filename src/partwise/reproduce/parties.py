@@ -1,8 +1,8 @@
 """Studies between simulated parties, and the time that they would take side by side.
 
-A party's round takes as long as it has rows, by the clock of the simulation, so that who answers first does not depend on the
-machine. One unit of that clock is the processor time that a party of mean size was measured to take; the server's time and, by
-bytes and messages, the network's come on top.
+Who answers first is settled by the clock of the simulation, where a round takes as long as a party has rows, so that it does not
+depend on the machine. Seconds are processor time as measured, party by party: of the slowest in each exchange where all wait for all,
+the parties' mean where nobody waits; the server's time comes on top, and the network's, by messages and bytes.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Timed:
     seat: Seat
     saying: Saying | None = None
     rounds: float = 0.0  # seconds
+    answers: int = 0
     rest: float = 0.0  # of measuring and finishing, which belong to nobody's time
 
     @property
@@ -60,6 +61,7 @@ class Timed:
             spent = time.process_time() - began
             if letter.kind == "round":
                 self.rounds += spent
+                self.answers += 1
             else:
                 self.rest += spent
 
@@ -70,11 +72,11 @@ class Watch:
     """The rows of one study, as its rounds end."""
 
     exchanges: int = 1
+    asynchronous: bool = False
     told: Told | None = None
     saying: Saying | None = None
     rows: list[Row] = field(default_factory=list)
     seats: list[Timed] = field(default_factory=list)
-    clock: Clocked | None = None
     began: float = 0.0
     bytes: int = 0
     up: int = 0
@@ -82,9 +84,8 @@ class Watch:
     def carried(self, seats: Sequence[Seat]) -> Transport:
         """The transport, watched."""
         self.seats = [Timed(seat, self.saying) for seat in seats]
-        self.clock = Clocked(self.seats, Speeds.named("equal", len(seats)))  # type: ignore[arg-type]
         self.began = time.process_time()
-        return self.clock
+        return Clocked(self.seats, Speeds.named("equal", len(seats)))  # type: ignore[arg-type]
 
     def __call__(self, public: Arrays, point: RoundPoint) -> None:
         """A round ended."""
@@ -102,13 +103,15 @@ class Watch:
         self.began += time.process_time() - began
 
     def seconds(self, t: int, now: float) -> float:
-        """Parties side by side, the server after them, letters both ways."""
-        assert self.clock is not None
-        rounds, rest = (sum(getattr(seat, name) for seat in self.seats) for name in ("rounds", "rest"))
-        unit = rounds / (max(t, 1) * self.exchanges * len(self.seats))
-        server = now - self.began - rounds - rest
-        each = self.bytes / (2 * max(t, 1) * self.exchanges * len(self.seats))
-        return self.clock.now * unit + server + 2 * t * self.exchanges * NETWORK.send(int(each)).seconds
+        """Parties side by side, waiting for the slowest unless nobody waits; then the server, and letters both ways."""
+        spent = [seat.rounds for seat in self.seats]
+        rest = sum(seat.rest for seat in self.seats)
+        answers = sum(seat.answers for seat in self.seats)
+        slowest = max(seat.rounds / max(seat.answers, 1) for seat in self.seats)
+        computing = float(np.mean(spent)) if self.asynchronous else slowest * t * self.exchanges
+        server = now - self.began - sum(spent) - rest
+        letter = NETWORK.send(int(self.bytes / max(2 * answers, 1))).seconds
+        return computing + server + 2 * letter * t * self.exchanges
 
 
 def study(
@@ -117,7 +120,7 @@ def study(
     """(a row for each round, what came out) of a study on one thread; `saying` alters what parties say in a round."""
     entered = [X if isinstance(X, Entries) else as_matrix(X) for X in Xs]
     chosen = wishes.round_method((entered[0].shape[1], [X.shape[0] for X in entered]), entered[0].dtype)
-    watch = Watch(chosen.exchanges, told, saying)
+    watch = Watch(chosen.exchanges, chosen.asynchronous, told, saying)
     with pinned(1):
         found = federate(entered, wishes, observers=[watch], carried=watch.carried)
     return watch.rows, found

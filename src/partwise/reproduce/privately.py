@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +90,7 @@ def objective(X: Any, H: Array) -> float:
 
 def npmi(counts: Any, H: Array, words: int = 10) -> float:
     """Normalised pointwise mutual information of the pairs of each topic's first words in these texts, the mean over topics."""
-    seen = sp.csc_array((counts > 0).astype(np.float64))
+    seen: Any = sp.csc_array((counts > 0).astype(np.float64))
     n, scores = seen.shape[0], list[float]()
     for topic in H:
         top = np.argsort(-topic, kind="stable")[:words]
@@ -109,7 +109,7 @@ def hexed(picture: Array) -> str:
     return (255 * picture / max(float(picture.max()), 1e-300)).round().astype(np.uint8).tobytes().hex()
 
 
-def pictured(rows: list[Mapping[str, Any]], side: int) -> Array:
+def pictured(rows: Sequence[Mapping[str, Any]], side: int) -> Array:
     """(count, side, side): back again; pictures are stored column by column."""
     flat = [np.frombuffer(bytes.fromhex(str(row["pixels"])[1:]), np.uint8) for row in rows]
     return np.array([pixels.reshape(side, side, order="F") for pixels in flat], np.float64)

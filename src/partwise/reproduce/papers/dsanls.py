@@ -10,6 +10,7 @@ from partwise.reports.tables import Cells
 from partwise.reproduce import curves
 from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Rows, Size, only, values
 from partwise.reproduce.material import DSANLS, DSANLS_NAMES, DSANLS_SETS
+from partwise.reproduce.papers.dsanls_secure import SECURE
 
 NO_GAUSSIAN = ("RCV1", "DBLP")  # too slow there, says the paper; and here
 SKETCHES = {"S": "subsample", "G": "gaussian"}
@@ -101,4 +102,5 @@ EXPERIMENTS = (
         DSANLS_NAMES, fig5_cases, fig5_measure, fig5_judge, fig5_table, fig5_figure,
         {Size.QUICK: 1.5, Size.FULL: 90}, ("data", "method", "alpha", "beta", "seed", "t"), {"error": 1e-6}, DSANLS_SETS,
     ),
+    *SECURE,
 )  # fmt: skip

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from partwise.currency import Array, Arrays
@@ -58,7 +57,7 @@ def clustering_measure(case: Case, size: Size) -> list[Row]:
     seed, k = int(case["seed"]), len(np.unique(y))
     rows = partition(len(X), parties, "label", labels=y, seed=seed)
     Xs = [as_matrix(X[part]) for part in rows]
-    truth, norm = np.concatenate([y[part] for part in rows]), np.linalg.norm(X)
+    truth, norm = np.concatenate([y[part] for part in rows]), float(np.linalg.norm(X))
 
     def told(public: Arrays, privates: Sequence[Arrays]) -> Mapping[str, float]:
         H, Ws = public["H"], [private["Wt"] for private in privates]
@@ -70,7 +69,7 @@ def clustering_measure(case: Case, size: Size) -> list[Row]:
     return kept(study(Xs, options, told)[0])
 
 
-def accuracy(truth: Array, found: Array) -> float:
+def accuracy(truth: Any, found: Any) -> float:
     """The share of rows that are in the right cluster, clusters being matched with classes as well as can be."""
     _, y = np.unique(truth, return_inverse=True)
     table = np.zeros((y.max() + 1, max(int(found.max()), y.max()) + 1))
@@ -114,7 +113,7 @@ def recommendation_measure(case: Case, size: Size) -> list[Row]:
     return kept(study(Xs, options, told)[0])
 
 
-def rmse(test: sp.coo_array, Wt: Array, H: Array) -> float:
+def rmse(test: Any, Wt: Array, H: Array) -> float:
     """Over the entries of `test`, ratings from half a star to five."""
     users, films = test.coords
     said = np.clip(np.einsum("kr,kr->r", Wt[:, users], H[:, films]), 0.5, 5)

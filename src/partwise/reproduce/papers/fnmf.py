@@ -16,7 +16,7 @@ from partwise.reports.figures import Figure, Panel
 from partwise.reports.quantities import ratio
 from partwise.reports.tables import Cells
 from partwise.reproduce import curves
-from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Rows, Size, only, values
+from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Rows, Size, on, only, values
 from partwise.reproduce.material import TABLE1, TABLE1_NAMES, TABLE1_SETS
 from partwise.reproduce.papers.fnmf_barycenters import FIG1, told
 from partwise.reproduce.parties import Saying, shared, study
@@ -301,9 +301,9 @@ def table1_judge(rows: Rows) -> list[Finding]:
     vision = {d: gain[d] for d in ("Fashion-MNIST", "MNIST") if d in gain}
     return [
         Finding("FNMF is lowest in the majority of cases.", 2 * len(won) > len(at),
-                f"on {len(won)} of {len(at)}: {', '.join(won) or 'none'}; its RMSD is {told(gain)} times the best other's"),
+                f"{on(won, len(at))}; its RMSD is {told(gain)} times the best other's"),
         Finding("Averages taken once (iPALM, MUR) are outperformed by all federated methods everywhere.",
-                len(ahead) == len(at), f"on {len(ahead)} of {len(at)}: {', '.join(ahead) or 'none'}"),
+                len(ahead) == len(at), on(ahead, len(at))),
         Finding("FNMF is better by a fifth and more on MNIST and Fashion-MNIST.",
                 bool(vision) and max(vision.values()) < 0.8, f"{told(vision) or 'none'} times the best other's RMSD"),
     ]  # fmt: skip

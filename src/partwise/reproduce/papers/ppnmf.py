@@ -9,7 +9,7 @@ from partwise.reports.figures import Figure, Panel
 from partwise.reports.quantities import ratio
 from partwise.reports.tables import Cells
 from partwise.reproduce import curves
-from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Rows, Size, only, values
+from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Rows, Size, on, only, values
 from partwise.reproduce.material import FACES, FACES_NAMES, FACES_SETS, TOPICS, TOPICS_NAMES, TOPICS_SETS, Data
 from partwise.reproduce.papers.ppnmf_parts import PARTS
 from partwise.reproduce.papers.ppnmf_ratings import TABLE4
@@ -90,9 +90,9 @@ def learning_judge(rows: Rows) -> list[Finding]:
     return [
         Finding(f"The gap to non-private learning is small: below 10 % of the objective at ε_i = {LEVELS[-1]:g}.",
                 len(small) == len(gap), seen),
-        Finding("The gap falls as ε_i grows.", len(fall) == len(gap), f"on {len(fall)} of {len(gap)}"),
+        Finding("The gap falls as ε_i grows.", len(fall) == len(gap), on(fall, len(gap))),
         Finding(f"It is small with a start that is private too (ε_i = {LEVELS[0]:g}).", len(valid) == len(gap),
-                f"on {len(valid)} of {len(gap)}"),
+                on(valid, len(gap))),
     ]  # fmt: skip
 
 
@@ -168,7 +168,7 @@ def budget_judge(rows: Rows) -> list[Finding]:
         Finding("What the paper calls ε_i < 1 stays a strong guarantee in total (ε ≤ 2 at the largest ε_i).", most <= 2,
                 f"the largest total is {ratio(most)}"),
         Finding("At the same total ε our method is below PPNMF with a valid start, on every data set.", len(better) == count,
-                f"on {len(better)} of {count}"),
+                on(better, count)),
     ]  # fmt: skip
 
 

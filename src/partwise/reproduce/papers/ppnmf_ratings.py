@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from partwise.algorithms.federated.study import fitted_W
 from partwise.compare.clock import pinned
@@ -48,13 +47,13 @@ def measure(case: Case, size: Size) -> list[Row]:
     return [errors(train, test, H, Wt)]
 
 
-def means(train: sp.csr_array) -> Array:
+def means(train: Any) -> Array:
     """(m,): the mean rating of each film."""
     counts = np.bincount(train.indices, minlength=train.shape[1])
     return np.bincount(train.indices, train.data, minlength=train.shape[1]) / np.maximum(counts, 1)
 
 
-def errors(train: sp.csr_array, test: sp.coo_array, H: Array, Wt: Array | None) -> Row:
+def errors(train: Any, test: Any, H: Array, Wt: Array | None) -> Row:
     """What is said of pairs (user, film) is W H, or a number for each film."""
 
     def gap(held: Any) -> Array:
