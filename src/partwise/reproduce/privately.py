@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from partwise.algorithms.federated.study import fitted_W
 from partwise.compare.clock import pinned
 from partwise.currency import Array
 from partwise.data import as_matrix
@@ -79,29 +78,6 @@ def unit(X: Any) -> Any:
         return sp.csr_array(sp.diags_array(1 / length[kept]) @ X[kept])
     length = np.linalg.norm(X, axis=1, keepdims=True)
     return X[length[:, 0] > 0] / length[length[:, 0] > 0]
-
-
-def objective(X: Any, H: Array) -> float:
-    """(15): ‖X − WH‖² / 2n with the exact W for H."""
-    entries = as_matrix(X)
-    with pinned(1):
-        return entries.sq_error(fitted_W(entries, H), H) / (2 * X.shape[0])
-
-
-def npmi(counts: Any, H: Array, words: int = 10) -> float:
-    """Normalised pointwise mutual information of the pairs of each topic's first words in these texts, the mean over topics."""
-    seen: Any = sp.csc_array((counts > 0).astype(np.float64))
-    n, scores = seen.shape[0], list[float]()
-    for topic in H:
-        top = np.argsort(-topic, kind="stable")[:words]
-        both = (seen[:, top].T @ seen[:, top]).toarray() / n
-        alone = np.diag(both)
-        i, j = np.triu_indices(len(top), 1)
-        together, apart = both[i, j], alone[i] * alone[j]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            score = np.log(together / apart) / -np.log(together)
-        scores.append(float(np.where(together > 0, np.where(together < 1, score, 1.0), -1.0).mean()))
-    return float(np.mean(scores))
 
 
 def hexed(picture: Array) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from partwise.metrics import objective
 from partwise.reports.figures import Figure, Panel
 from partwise.reports.quantities import ratio
 from partwise.reports.tables import Cells
@@ -14,7 +15,7 @@ from partwise.reproduce.material import FACES, FACES_NAMES, FACES_SETS, TOPICS, 
 from partwise.reproduce.papers.ppnmf_parts import PARTS
 from partwise.reproduce.papers.ppnmf_ratings import TABLE4
 from partwise.reproduce.papers.ppnmf_topics import TOPICS_EXPERIMENTS
-from partwise.reproduce.privately import NON_PRIVATE, epochs, objective, ours, total_epsilon, unit
+from partwise.reproduce.privately import NON_PRIVATE, epochs, ours, total_epsilon, unit
 
 PUBLISHED, VALID, OURS = "as published", "valid start", "ours"
 NON = "non-private"
@@ -57,7 +58,7 @@ def learning(data: Data) -> Callable[[Case, Size], list[Row]]:
         start = "nndsvd" if case["kind"] == PUBLISHED else "random"
         made = epochs(X, k, float(case["each"]), rounds, seed, start=start)
         return [
-            {"t": one.t, "objective": objective(X, one.H), "total": one.total}
+            {"t": one.t, "objective": objective(one.H, X), "total": one.total}
             for one in made
             if one.t in NOTED or one.t == rounds
         ]
@@ -140,10 +141,10 @@ def budget(data: Data) -> Callable[[Case, Size], list[Row]]:
         X, rounds, seed, each = unit(X), rounds_of(size), int(case["seed"]), float(case["each"])
         total = total_epsilon(each, rounds) if each < NON_PRIVATE else NON_PRIVATE
         if case["method"] == OURS:
-            return [{"total": total, "objective": objective(X, ours(X, k, total, seed))}]
+            return [{"total": total, "objective": objective(ours(X, k, total, seed), X)}]
         start = "random" if case["method"] == VALID else "nndsvd"
         *_, end = epochs(X, k, each, rounds, seed, start=start)
-        return [{"total": total, "objective": objective(X, end.H)}]
+        return [{"total": total, "objective": objective(end.H, X)}]
 
     return measure
 

@@ -6,13 +6,14 @@ import numpy as np
 
 from partwise.consensus.metrics import component_similarity
 from partwise.currency import Array
+from partwise.metrics import objective
 from partwise.randomness import Purpose, generator
 from partwise.reports.figures import Figure, Tile
 from partwise.reports.quantities import ratio
 from partwise.reports.tables import Cells
 from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Rows, Size, only, values
 from partwise.reproduce.material import FACES, FACES_NAMES, FACES_SETS
-from partwise.reproduce.privately import NON_PRIVATE, hexed, last, objective, ours, pictured, total_epsilon, unit
+from partwise.reproduce.privately import NON_PRIVATE, hexed, last, ours, pictured, total_epsilon, unit
 
 SHOWN = 16  # parts
 EACH = 0.5  # ε_i
@@ -38,7 +39,7 @@ def fig7_measure(case: Case, size: Size) -> list[Row]:
         H = ours(X, k, total_epsilon(EACH, rounds), 0)
     else:
         H = plain if case["method"] == NON else last(X, k, EACH, rounds, 0)
-    return shown(H, float(component_similarity(plain, H).mean()), objective(X, H))
+    return shown(H, float(component_similarity(plain, H).mean()), objective(H, X))
 
 
 def shown(H: Array, similarity: float, value: float) -> list[Row]:
@@ -98,7 +99,7 @@ def fig8_measure(case: Case, size: Size) -> list[Row]:
     each = EACH if str(case["method"]).startswith(PRIVATE) else NON_PRIVATE
     H = last(spoilt, k, each, rounds, 0, outlier_penalty=penalty)
     clean = last(unit(X), k, NON_PRIVATE, rounds, 0)
-    return shown(H, float(component_similarity(clean, H).mean()), objective(unit(X), H))
+    return shown(H, float(component_similarity(clean, H).mean()), objective(H, unit(X)))
 
 
 def fig8_judge(rows: Rows) -> list[Finding]:
