@@ -34,7 +34,7 @@ BARYCENTERS: Mapping[str, Callable[[], Barycenter]] = {
     "fuzzy c-means": Cmeans,
 }
 MEASURED = {"loss": "loss, relative", "gap": "orthogonality gap", "seconds": "seconds"}
-FLOOR = 1e-16  # so that zero can be seen on a logarithmic axis
+FLOOR = 1e-12  # of losses, so that zero can be seen on a logarithmic axis
 
 
 def cases(size: Size) -> list[Case]:
@@ -81,7 +81,7 @@ def measure(case: Case, size: Size) -> list[Row]:
         float(np.sum((merged.H - transport(plan, part)) ** 2)) for plan, part in zip(merged.plans, held, strict=True)
     )
     loss = lost / sum(float(np.vdot(part, part)) for part in held)
-    return [{"loss": max(loss, FLOOR), "gap": max(orthogonality_gap(plans), FLOOR),
+    return [{"loss": max(loss, FLOOR), "gap": orthogonality_gap(plans),
              "seconds": seconds}]  # fmt: skip
 
 
@@ -118,7 +118,8 @@ def figure(rows: Rows) -> Figure:
     usual = max(values(rows, "features"), key=lambda m: len(values(only(rows, features=m), "clients")))
     many = max(values(rows, "clients"), key=lambda c: len(values(only(rows, clients=c), "features")))
     panels = [
-        Panel(setting, curves.over(only(rows, data=setting, **fixed), x, y), x, label, "log", "log")
+        Panel(setting, curves.over(only(rows, data=setting, **fixed), x, y), x, label, "log",
+              "linear" if y == "gap" else "log")
         for x, fixed in (("clients", {"features": usual}), ("features", {"clients": many}))
         for setting in SETTINGS
         for y, label in MEASURED.items()
@@ -143,5 +144,5 @@ FIG1 = Experiment(
     ("dense blocks at random places with truncated Gaussian noise; ideal: permutations of one matrix, realistic: each with "
      "noise of its own",),
     cases, measure, judge, table, figure, {Size.QUICK: 1.0, Size.FULL: 20},
-    ("data", "method", "clients", "features", "seed"), {"loss": 1e-6, "gap": 1e-6},
+    ("data", "method", "clients", "features", "seed"), {"loss": 1e-3, "gap": 1e-3},
 )  # fmt: skip
