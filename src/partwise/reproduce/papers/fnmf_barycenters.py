@@ -118,8 +118,14 @@ def figure(rows: Rows) -> Figure:
     usual = max(values(rows, "features"), key=lambda m: len(values(only(rows, features=m), "clients")))
     many = max(values(rows, "clients"), key=lambda c: len(values(only(rows, clients=c), "features")))
     panels = [
-        Panel(setting, curves.over(only(rows, data=setting, **fixed), x, y), x, label, "log",
-              "linear" if y == "gap" else "log")
+        Panel(
+            setting,
+            curves.over(only(rows, data=setting, **fixed), x, y),
+            x,
+            label,
+            "log",
+            "linear" if y == "gap" else "log",
+        )
         for x, fixed in (("clients", {"features": usual}), ("features", {"clients": many}))
         for setting in SETTINGS
         for y, label in MEASURED.items()
