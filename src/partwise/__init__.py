@@ -1,6 +1,7 @@
 """Find the parts a nonnegative matrix is made of: on one machine, on a cluster, and between organisations.
 
-`NMF`, `MiniBatchNMF` and `FederatedNMF` are scikit-learn estimators; `factorize` is `NMF` without them.
+`NMF`, `MiniBatchNMF` and `FederatedNMF` are scikit-learn estimators; `factorize` is `NMF` without them, and
+`factorize_on_ranks` for the processes of an MPI job.
 """
 
 from __future__ import annotations
@@ -15,10 +16,20 @@ if TYPE_CHECKING:
     from partwise.estimators.federated import FederatedNMF
     from partwise.estimators.minibatch import MiniBatchNMF
     from partwise.estimators.nmf import NMF
+    from partwise.estimators.on_ranks import factorize_on_ranks
     from partwise.estimators.private import PrivateNMF
     from partwise.estimators.robust import RobustNMF
 
-__all__ = ["NMF", "FederatedNMF", "MiniBatchNMF", "PrivateNMF", "RobustNMF", "__version__", "factorize"]
+__all__ = [
+    "NMF",
+    "FederatedNMF",
+    "MiniBatchNMF",
+    "PrivateNMF",
+    "RobustNMF",
+    "__version__",
+    "factorize",
+    "factorize_on_ranks",
+]
 
 _HOMES = {
     "FederatedNMF": "partwise.estimators.federated",
@@ -27,6 +38,7 @@ _HOMES = {
     "PrivateNMF": "partwise.estimators.private",
     "RobustNMF": "partwise.estimators.robust",
     "factorize": "partwise.estimators.factorize",
+    "factorize_on_ranks": "partwise.estimators.on_ranks",
 }
 
 

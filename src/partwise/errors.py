@@ -4,7 +4,7 @@
 class PartwiseError(Exception):
     """Anything that partwise refuses or cannot do."""
 
-    names_rank = False  # whether the sentence says already on which of several ranks it happened
+    on_all_ranks = False  # whether all ranks of a job raise it, with a sentence that says on which of them it happened
 
 
 class DataError(PartwiseError, ValueError):

@@ -67,7 +67,7 @@ def sentence(error: Exception) -> str:
     """What to say of an error; of one of several ranks, whose it is."""
     launched = started()
     plain = launched.size == 1 or isinstance(error, OptionError)  # a bad call is everyone's
-    plain = plain or (isinstance(error, PartwiseError) and error.names_rank)
+    plain = plain or (isinstance(error, PartwiseError) and error.on_all_ranks)
     return _said(error) if plain else f"rank {launched.rank} of {launched.size}: {_said(error)}"
 
 

@@ -49,13 +49,14 @@ def one_fate(comm: Comm, tell: Callable[[BaseException], int]) -> Iterator[None]
     """What fails within the block on one rank ends the job on all of them, instead of leaving the others to wait for ever.
 
     `tell(error)` says so to the user and gives the exit code; a process that leaves with an exit code has said why. One process alone
-    fails as ever.
+    fails as ever, and so do all ranks where all raise the same.
     """
     try:
         yield
     except BaseException as error:
         leaving = isinstance(error, SystemExit)
-        if comm.size == 1 or (leaving and not error.code):
+        nobody_waits = getattr(error, "on_all_ranks", False) or (leaving and not error.code)
+        if comm.size == 1 or nobody_waits:
             raise
         from partwise.comm import mpi
 

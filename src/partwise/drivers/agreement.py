@@ -49,7 +49,7 @@ def all_or_none(comm: Comm) -> Iterator[None]:
     first = int(np.flatnonzero(kinds)[0])
     said = text_of(comm, "" if failure is None else _words(failure), first)
     shared = KINDS[int(kinds[first]) - 1](f"rank {first} of {comm.size}: {said}")
-    shared.names_rank = True
+    shared.on_all_ranks = True
     raise shared from failure
 
 

@@ -3,6 +3,7 @@
 `write_shards` makes the directory, `parts_of_shards` opens it by parts; `data.opening` opens it or any other file.
 """
 
+import partwise.data.readers  # noqa: F401  (first: it reads manifests too, and whoever comes second finds the other half made)
 from partwise.data.shards.manifest import Manifest, is_shards, read_manifest
 from partwise.data.shards.parts import Parts, parts_of_shards
 from partwise.data.shards.write import MEMORY, write_shards
