@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -21,6 +22,7 @@ try:
 except ImportError:
     raise MissingExtraError("A run on several ranks", "mpi4py", "mpi") from None
 
+LINGER = 0.4  # seconds in which the launcher may take what was said: it lets go of the rest when the job is ended
 _HEADER = np.dtype("<i8")  # number of axes, their lengths, then the dtype's name in 8 bytes
 
 
@@ -135,6 +137,7 @@ def abort(code: int) -> NoReturn:
     """End the job on all its ranks, at once. What MPI has to say of that is not heard: why was said by whoever calls this."""
     sys.stdout.flush()
     sys.stderr.flush()
+    time.sleep(LINGER)
     with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  (a file descriptor is wanted)
         os.dup2(nowhere.fileno(), 2)
     MPI.COMM_WORLD.Abort(code)

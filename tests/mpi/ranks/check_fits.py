@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpi.fits import K, METHODS, WISHES, fitted, kept, kinds
+from mpi.fits import METHODS, WISHES, K, fitted, kept, kinds
 from partwise import factorize_on_ranks
 from partwise.comm import job, simulate
 from partwise.data import dense
