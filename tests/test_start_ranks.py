@@ -15,7 +15,7 @@ from partwise.start.kmeans import clusters
 
 DRAWN = [name for name in METHODS if name != "custom"]
 LAYOUTS = [
-    ("rows", 1, None), ("rows", 4, None), ("rows", 7, None), ("both", 1, None), ("both", 3, None), ("both", 6, None),
+    ("rows", 1, None), ("rows", 4, None), ("rows", 7, None), ("columns", 4, None), ("both", 1, None), ("both", 3, None), ("both", 6, None),
     ("grid", 6, (2, 3)), ("grid", 6, (3, 2)), ("grid", 5, (1, 5)), ("shared", 6, (2, 3)), ("whole", 2, None),
 ]  # fmt: skip
 

@@ -103,6 +103,15 @@ class Matrix(Protocol):
         """What was given: nobody else holds rows (see `Passes`)."""
         ...
 
+    @property
+    def first(self) -> int:
+        """0: all rows are here (see `Passes`)."""
+        ...
+
+    def holding(self, rows: Matrix) -> Passes:
+        """These rows themselves: nobody else holds any (see `Passes`)."""
+        ...
+
     def rows(self, index: Any) -> Matrix:
         """Some rows, held in memory."""
         ...
@@ -125,8 +134,31 @@ class Passes(Protocol):
     """What an alternation asks of X (n, m), of which others may hold rows too: sums over all who do, and the rows held here."""
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m), all rows counted."""
+        ...
+
+    @property
+    def nnz(self) -> int:
+        """How many entries a product with all rows touches."""
+        ...
+
+    @property
     def here(self) -> Matrix:
         """The rows of this process."""
+        ...
+
+    @property
+    def first(self) -> int:
+        """The number of the first of them."""
+        ...
+
+    def holding(self, rows: Matrix) -> Passes:
+        """Other data: of which everyone holds such rows as these instead. A collective call."""
+        ...
+
+    def sq_norm(self) -> float:
+        """‖X‖² over the rows of all. The first call is a collective one."""
         ...
 
     @property

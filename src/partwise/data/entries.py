@@ -11,7 +11,7 @@ import numpy as np
 
 from partwise.currency import Array, NormalEq, RatioEq
 from partwise.kernels.sums import dot64
-from partwise.protocols import Sketch
+from partwise.protocols import Matrix, Sketch
 
 # Below this relative error the trace trick has lost its digits, and the residual is formed by blocks (ENGINES: 8 % off at 1e-3).
 CANCELLED = {np.dtype(np.float32): 3e-3, np.dtype(np.float64): 1e-6}
@@ -84,6 +84,15 @@ class Entries(ABC):
     def together(self, eq: NormalEq, *numbers: float | None) -> tuple[NormalEq, tuple[float | None, ...]]:
         """Nobody else holds rows, so the sums over all who do are these themselves."""
         return eq, numbers
+
+    @property
+    def first(self) -> int:
+        """They begin with row 0."""
+        return 0
+
+    def holding(self, rows: Matrix) -> Matrix:
+        """Other rows, of which nobody else holds any either."""
+        return rows
 
     @property
     def run(self) -> int:

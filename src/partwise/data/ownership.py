@@ -1,7 +1,8 @@
 """Who owns what of X (n, m), W and H among P ranks: arithmetic, apart from all moving of data.
 
 kind     a rank reads of X              W                H                   methods
-rows     its rows                       its rows         all                 DID, DBCD, DADMM
+rows     its rows                       its rows         all                 DID, DBCD, DADMM, sketched
+columns  its columns                    all              its columns         sketched, where X is wide
 both     its rows, and its columns      its rows         its columns         DSANLS
 grid     one block                      a part of the    a part of the       HPC-ANLS
                                         block's rows     block's columns
@@ -18,7 +19,7 @@ from typing import Literal, final, get_args
 
 from partwise.errors import OptionError
 
-Kind = Literal["rows", "both", "grid", "shared", "whole"]
+Kind = Literal["rows", "columns", "both", "grid", "shared", "whole"]
 
 
 def even_cuts(size: int, parts: int) -> tuple[int, ...]:
@@ -43,6 +44,13 @@ class Layout:
         """(pr, pc): how many pieces along either side; (P, 1) for "rows"."""
         return len(self.row_cuts) - 1, len(self.column_cuts) - 1
 
+    @property
+    def T(self) -> Layout:
+        """How Xᵀ is cut, where X is by its rows, its columns, or both."""
+        kind: Kind = {"rows": "columns", "columns": "rows"}.get(self.kind, self.kind)  # type: ignore[assignment]
+        n, m = self.shape
+        return Layout(kind, (m, n), self.ranks, self.column_cuts, self.row_cuts)
+
     def place(self, rank: int) -> tuple[int, int]:
         """(i, j): where on the grid a rank sits."""
         return divmod(rank, self.grid[1])
@@ -53,11 +61,11 @@ class Layout:
 
     def columns(self, rank: int) -> slice | None:
         """The columns of X that this rank reads whole; None: none."""
-        return _piece(self.column_cuts, rank) if self.kind == "both" else None
+        return _piece(self.column_cuts, rank) if self.kind in ("both", "columns") else None
 
     def block(self, rank: int) -> tuple[slice, slice] | None:
         """The block of X that this rank reads; None: none."""
-        if self.kind in ("rows", "both"):
+        if self.kind in ("rows", "columns", "both"):
             return None
         i, j = self.place(rank) if self.kind != "whole" else (0, 0)
         return _piece(self.row_cuts, i), _piece(self.column_cuts, j)
@@ -73,7 +81,7 @@ class Layout:
 
     def part_H(self, rank: int) -> slice:
         """The columns of H that this rank holds."""
-        if self.kind == "both":
+        if self.kind in ("both", "columns"):
             return _piece(self.column_cuts, rank)
         if self.kind == "grid":
             i, j = self.place(rank)
@@ -88,7 +96,7 @@ class Layout:
     @property
     def spread_H(self) -> bool:
         """Whether H is cut up."""
-        return self.kind in ("both", "grid")
+        return self.kind in ("both", "columns", "grid")
 
 
 def layout(
@@ -98,7 +106,8 @@ def layout(
     """The layout of a kind; cuts of one's own may be uneven. `grid` (pr, pc) is for "grid" and "shared"."""
     if kind not in get_args(Kind):
         raise OptionError(f"layout {kind!r} does not exist; choose one of {', '.join(get_args(Kind))}.")
-    pr, pc = {"rows": (ranks, 1), "both": (ranks, ranks), "whole": (1, 1)}.get(kind, grid or (ranks, 1))
+    fixed = {"rows": (ranks, 1), "columns": (1, ranks), "both": (ranks, ranks), "whole": (1, 1)}
+    pr, pc = fixed.get(kind, grid or (ranks, 1))
     if kind in ("grid", "shared") and pr * pc != ranks:
         raise OptionError(f"A grid of {pr} × {pc} has {pr * pc} places, but there are {ranks} ranks.")
     rows = even_cuts(shape[0], pr) if row_cuts is None else tuple(row_cuts)

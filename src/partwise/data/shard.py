@@ -48,10 +48,16 @@ class Shard:
 
     @property
     def own(self) -> Entries:
-        """Entries that no other rank counts as its own, but for "whole": its rows, or its block."""
-        held = self.rows if self.rows is not None else self.block
+        """Entries that no other rank counts as its own, but for "whole": its rows, its block, or its columns."""
+        held = self.rows if self.rows is not None else self.columns if self.block is None else self.block
         assert held is not None
         return held
+
+    @property
+    def T(self) -> Shard:
+        """The same of Xᵀ, where X is cut by its rows, its columns, or both."""
+        rows, columns = (None if held is None else held.T for held in (self.columns, self.rows))
+        return Shard(self.layout.T, self.rank, rows, columns)
 
     @property
     def dtype(self) -> np.dtype[Any]:

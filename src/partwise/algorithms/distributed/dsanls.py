@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import final
 
 import numpy as np
 
+from partwise.algorithms.distributed.did import spoken
 from partwise.algorithms.distributed.products import by_panels, sides
 from partwise.algorithms.distributed.spread import Spread
 from partwise.algorithms.single.alternating import Penalty
@@ -70,7 +70,7 @@ class Dsanls:
         )
         measured = self._measurement() if self.inner.measures(t) else ()
         paid = (Message("sum", 1, ranks, wide=True),) if self.inner.penalty != Penalty() else ()
-        return tuple(chain(sketches, measured, paid))
+        return spoken(*sketches, *measured, *paid)
 
     def _measurement(self) -> Iterator[Message]:
         short, ranks, at_once = min(self.layout.shape), self.layout.ranks, self._at_once

@@ -26,7 +26,9 @@ from partwise.algorithms.distributed.did import Did
 from partwise.algorithms.distributed.dsanls import Dsanls
 from partwise.algorithms.distributed.hpc_anls import HpcAnls
 from partwise.algorithms.distributed.maxios import Maxios
+from partwise.algorithms.distributed.sketched import SketchedDid
 from partwise.algorithms.distributed.spread import Spread
+from partwise.algorithms.distributed.turned import Turned
 from partwise.algorithms.single import methods as single
 from partwise.algorithms.single.alternating import Alternating, Penalty
 from partwise.algorithms.single.extrapolated import Extrapolated
@@ -63,6 +65,12 @@ class Entry(NamedTuple):
     kind: Kind  # of layout
     like: str | None  # the solver for one machine whose wishes it can fulfil
     window: int | None = None  # measures no KKT residual: stops when the objective stands still over so many iterations
+    turns: bool = False  # where X is wide it is given Xᵀ, cut by columns instead of rows
+
+    def kind_for(self, problem: Problem) -> Kind:
+        """The kind of layout, for an X of this shape."""
+        n, m = problem.shape
+        return "columns" if self.turns and m > n and not problem.fixed else self.kind
 
 
 def did(problem: Problem, cut: Layout, *, acceleration: int | str = 1, extrapolate: bool | str = False) -> Distributed:
@@ -128,6 +136,15 @@ def maxios(problem: Problem, cut: Layout, *, rho: float = 1.0) -> Distributed:
     return Maxios(float(rho), problem.k, cut)
 
 
+def sketched(
+    problem: Problem, cut: Layout, *, sample: tuple[float, float] = (4, 128),
+    acceleration: int | str = "auto", extrapolate: bool | str = "auto",
+) -> Distributed:  # fmt: skip
+    """Samples, then all rows; all options as for solver "sketched"."""
+    inner = single.sketched(problem, sample=sample, acceleration=acceleration, extrapolate=extrapolate)
+    return SketchedDid(inner, problem.k, cut)
+
+
 METHODS: Mapping[str, Entry] = {
     "did": Entry(did, "rows", "hals"),
     "dsanls": Entry(dsanls, "both", "sanls", single.WINDOWS["sanls"]),
@@ -138,6 +155,7 @@ METHODS: Mapping[str, Entry] = {
     "hpc-anls-mu": Entry(hpc_anls_mu, "grid", "mu"),
     "d-hals": Entry(d_hals, "shared", "hals"),
     "maxios": Entry(maxios, "whole", None, window=10),
+    "sketched": Entry(sketched, "rows", "sketched", turns=True),
 }
 
 
@@ -149,15 +167,18 @@ def method(name: str, problem: Problem, cut: Layout, options: Mapping[str, Any])
     if unknown:
         can = f"its options are: {', '.join(known)}" if known else "it has no options"
         raise OptionError(f"algorithm={name!r} does not know {', '.join(unknown)}; {can}.")
-    if cut.kind != entry.kind:
-        raise OptionError(f"algorithm={name!r} needs X cut as {entry.kind!r}, not as {cut.kind!r}.")
+    kind = entry.kind_for(problem)
+    if cut.kind != kind:
+        raise OptionError(f"algorithm={name!r} needs X cut as {kind!r}, not as {cut.kind!r}.")
     refuse_unfit(name, problem)
-    return entry.build(problem, cut, **options)
+    return (
+        Turned(entry.build(problem.T, cut.T, **options)) if kind == "columns" else entry.build(problem, cut, **options)
+    )
 
 
 def layout_for(name: str, problem: Problem, ranks: int, grid: tuple[int, int] | None = None) -> Layout:
     """How X is cut for a method on so many ranks, as evenly as can be; `grid` (pr, pc) where it can be chosen."""
-    kind = entry_of(name).kind
+    kind = entry_of(name).kind_for(problem)
     if grid is not None and kind not in ("grid", "shared"):
         raise OptionError(f"algorithm={name!r} has no grid to be chosen: X is cut as {kind!r}. Leave --grid out.")
     return layout(kind, problem.shape, ranks, grid=grid or best_grid(problem.shape, ranks))

@@ -2,6 +2,7 @@
 
 layout    of H (k, m) a rank holds    F Xᵀ, from F (c, m) to (c, n), and F X mirrored
 rows      all                         with its rows;  F X is summed over the ranks
+columns   its columns                 summed over the ranks;  F X with its columns
 both      its columns                 F is gathered, by panels of components no larger than the rank's own X
 grid      some of its block's         F is gathered along the grid's column, the product summed and scattered along its row
 shared    all                         with its block, summed along the grid's row, gathered along its column
@@ -101,6 +102,11 @@ def _rows(shard: Shard, comm: Comm, *_: Side) -> tuple[Product, Product]:
     return held.times, lambda F: comm.sum(held.T.times(F))
 
 
+def _columns(shard: Shard, comm: Comm, *_: Side) -> tuple[Product, Product]:
+    held = shard.own
+    return lambda F: comm.sum(held.times(F)), held.T.times
+
+
 def _both(shard: Shard, comm: Comm, rows: Side, columns: Side) -> tuple[Product, Product]:
     assert shard.rows is not None
     assert shard.columns is not None
@@ -146,5 +152,5 @@ def _whole(shard: Shard, *_: Any) -> tuple[Product, Product]:
 
 
 PRODUCTS: dict[str, Callable[[Shard, Comm, Side, Side], tuple[Product, Product]]] = {
-    "rows": _rows, "both": _both, "grid": _grid, "shared": _shared, "whole": _whole,
+    "rows": _rows, "columns": _columns, "both": _both, "grid": _grid, "shared": _shared, "whole": _whole,
 }  # fmt: skip

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, final
+from itertools import accumulate
+from typing import Any, cast, final
 
 import numpy as np
 
 from partwise.comm import Grid, sum_numbers, sum_together
 from partwise.currency import Array, NormalEq
-from partwise.data import Layout, Shard
+from partwise.data import Layout, Shard, layout
 from partwise.data.entries import CANCELLED, Entries
 from partwise.kernels.sums import dot64
 from partwise.kernels.threads import side_by_side
@@ -37,6 +38,13 @@ class Spread:
         return self.shard.layout
 
     @property
+    def T(self) -> Spread:
+        """Xᵀ, where X is cut by its rows, its columns, or both."""
+        if "T" not in self._once:
+            self._once["T"] = Spread(self.shard.T, self.comm)
+        return self._once["T"]
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         return self.shard.dtype
 
@@ -48,9 +56,33 @@ class Spread:
         return self._once["grid"]
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m) of all of X."""
+        return self.layout.shape
+
+    @property
+    def nnz(self) -> int:
+        """How many entries a product with all of X touches. The first call sends one number."""
+        if "nnz" not in self._once:
+            self._once["nnz"] = round(self.total(self.here.nnz))
+        return self._once["nnz"]
+
+    @property
     def here(self) -> Entries:
         """The rows, or the block, that this rank holds."""
         return self.shard.own
+
+    @property
+    def first(self) -> int:
+        """The number of the first of its rows."""
+        return self.shard.part_W.start
+
+    def holding(self, rows: Matrix) -> Spread:
+        """X of other rows: each rank has such as these. Two numbers of every rank are gathered."""
+        said = self.comm.gather(np.array([rows.shape[0], rows.nnz], np.float64), [2] * self.comm.size).astype(int)
+        cuts = (0, *accumulate(said[::2].tolist()))
+        cut = layout("rows", (cuts[-1], self.shape[1]), self.comm.size, row_cuts=cuts)
+        return Spread(Shard(cut, self.comm.rank, cast(Entries, rows)), self.comm, {"nnz": int(said[1::2].sum())})
 
     @property
     def traceable(self) -> bool:

@@ -15,7 +15,7 @@ from partwise.algorithms.single.randomized import Randomized
 from partwise.algorithms.single.sanls import Damping, Sanls, measure_every, sketch_sizes
 from partwise.algorithms.single.sketched import Sketched, sample_sizes
 from partwise.errors import OptionError
-from partwise.protocols import Iteration, Matrix, Update
+from partwise.protocols import Iteration, Passes, Update
 from partwise.sketches import KINDS
 from partwise.updates import Admm, AsRatio, BallHals, Bpp, Hals, Mu, Nesterov, Palm, Pgd, Refit
 from partwise.updates.ball import Ball
@@ -135,7 +135,7 @@ def randomized(
 def sketched(
     problem: Problem, *, sample: tuple[float, float] = (4, 128),
     acceleration: int | str = "auto", extrapolate: bool | str = "auto",
-) -> Iteration:  # fmt: skip
+) -> Sketched:  # fmt: skip
     """HALS on growing samples of X, then on X; `sample`: rows in the first and the last for each component."""
     first, last = numbers(sample, "sample")
     if not 0 < first <= last:
@@ -144,7 +144,7 @@ def sketched(
     seen = problem.T if turned else problem
     refitting = seen.alternating(Refit(), Hals(sweeps_wished(seen, acceleration)[1]))
 
-    def small(X: Matrix) -> Iteration:
+    def small(X: Passes) -> Iteration[Passes]:
         own = replace(seen, shape=X.shape, nnz=X.nnz)
         on_W, on_H = sweeps_wished(own, acceleration)
         share = seen.shape[0] / X.shape[0]  # a row stands for so many: so it pays their penalties in the objective
