@@ -49,7 +49,7 @@ PAGE = Page(
     "all-reduces, of k d and k d' numbers; a side that is not sketched (d = m) is gathered, which is half the bytes. To measure the loss "
     "the shorter factor is gathered, every tenth iteration or so seldom that it adds half to the bytes at most.",
     good_for="Networks so slow, and X so large on both sides, that messages are nearly all of the time. Elsewhere exact methods are there "
-    "sooner ([measured](../sketching.md)).",
+    "sooner: [the model](../choosing.md) says from where on, and `auto` and `partwise plan --ranks` ask it.",
     differences=(
         "Nobody broadcasts a seed (line 2): it is the run's, known to every rank.",
         "Subsampling is scaled by √(n/d), and μ_t is relative to the gram (see [SANLS](sanls.md)).",

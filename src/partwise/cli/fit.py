@@ -40,6 +40,8 @@ def fit(
     dtype: o.Dtype = None,
     algorithm: o.Algorithm = None,
     grid: o.Grid = None,
+    latency: o.Latency = None,
+    bandwidth: o.Bandwidth = None,
     deterministic: o.Deterministic = False,
     epsilon: p.Epsilon = None,
     delta: p.Delta = None,
@@ -85,11 +87,12 @@ def fit(
     if started().size > 1 or algorithm is not None:
         from partwise.cli import fitting_on_ranks
 
-        how = fitting_on_ranks.How(algorithm or "did", wishes.grid(grid), deterministic)
+        network = wishes.network(latency, bandwidth)
+        how = fitting_on_ranks.How(algorithm or "auto", wishes.grid(grid), deterministic, network)
         done = fitting_on_ranks.fit(wanted, settings, place, how, threads=threads, quiet=quiet)
-    elif grid is not None or deterministic:
+    elif grid is not None or deterministic or latency is not None or bandwidth is not None:
         raise OptionError(
-            "--grid and --deterministic are for several ranks: start with mpiexec or `partwise run -n P`."
+            "--grid, --deterministic, --latency and --bandwidth are for several ranks: start with mpiexec or `partwise run -n P`."
         )
     else:
         done = fitting.fit(wanted, settings, place, threads=threads, quiet=quiet)

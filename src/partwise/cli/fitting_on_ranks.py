@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,8 @@ from partwise.cli.cores import crowded
 from partwise.cli.fitting import Done, Place, Wanted, manifest, resumable
 from partwise.cli.interrupts import Interrupts
 from partwise.cli.progress import watching
-from partwise.comm import job
+from partwise.comm import Network, job
+from partwise.drivers import checkpoint
 from partwise.drivers.agreement import agree, all_or_none, anyone, text_of
 from partwise.errors import OptionError, RunError
 from partwise.estimators.on_ranks import Prepared, Share, prepare, run
@@ -25,7 +27,7 @@ from partwise.kernels.threads import threads as limited
 from partwise.protocols import Comm
 from partwise.reports.quantities import counted
 from partwise.reports.run_contents import write_shares
-from partwise.reports.run_directory import claimed, publish
+from partwise.reports.run_directory import CHECKPOINT, claimed, publish
 from partwise.reports.whole_directory import partial_of
 
 
@@ -35,6 +37,7 @@ class How(NamedTuple):
     algorithm: str
     grid: tuple[int, int] | None
     deterministic: bool
+    network: Network | None = None  # what auto reckons with
 
 
 def fit(wanted: Wanted, settings: Settings, place: Place, how: How, *, threads: int | None, quiet: bool) -> Done:
@@ -47,7 +50,9 @@ def fit(wanted: Wanted, settings: Settings, place: Place, how: How, *, threads: 
     ):  # fmt: skip
         source = sources.by_parts(*wanted, comm)
         agree(comm, {"command": screen.typed(), "threads": used})
-        prepared = prepare(source.X, settings, how.algorithm, how.grid, comm)
+        with all_or_none(comm):
+            how, settings = _as_before(how, settings, place, partial)
+        prepared = prepare(source.X, settings, how.algorithm, how.grid, comm, how.network)
         _announce(console, source, prepared, used, quiet=quiet)
         facts = json.loads(text_of(comm, json.dumps(_told(source, settings, used, comm))))
         with resumable(partial):
@@ -62,6 +67,15 @@ def fit(wanted: Wanted, settings: Settings, place: Place, how: How, *, threads: 
                     replace=place.force or place.resume,
                 )
     return Done(source, settings, share, place.target)
+
+
+def _as_before(how: How, settings: Settings, place: Place, partial: Path) -> tuple[How, Settings]:
+    """A run that goes on keeps the algorithm that auto took, whatever it would take for as many ranks as there are now."""
+    held = checkpoint.kept(partial / CHECKPOINT) if place.resume and how.algorithm == "auto" else None
+    if held is None or "algorithm" not in held:
+        return how, settings
+    options = {**held.get("options", {}), **settings.options}
+    return how._replace(algorithm=held["algorithm"], network=None), replace(settings, options=options)
 
 
 def _told(source: sources.OnRanks, settings: Settings, threads: int, comm: Comm) -> dict[str, Any]:
@@ -98,7 +112,9 @@ def _announce(console: Console, source: sources.OnRanks, prepared: Prepared, thr
     if warning is not None:
         console.print(Text(warning, style="yellow"), soft_wrap=True)
     if not quiet:
-        on = f"{prepared.choice.solver} on {counted(prepared.comm.size, 'rank')}"
+        choice = prepared.choice
+        why = "" if choice.why == "as asked" else f" ({choice.why})"
+        on = f"{choice.solver} on {counted(prepared.comm.size, 'rank')}{why}"
         console.print(Text(f"{source.name}: {source.describe()}; {on}"), soft_wrap=True)
 
 

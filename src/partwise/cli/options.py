@@ -9,7 +9,7 @@ import typer
 
 from partwise.cli.failures import DEBUG
 
-CLUSTER = "did"
+CLUSTER = "auto, did, sketched, hpc-anls-hals, hpc-anls-bpp, hpc-anls-mu, dsanls, dbcd, dadmm, d-hals, maxios"
 
 
 def _remember(context: typer.Context, wanted: bool) -> bool:
@@ -124,6 +124,14 @@ Grid = Annotated[
         help="Rows and columns of ranks, for the algorithms that cut X into blocks.",
         panel="Ranks",
     ),
+]
+Latency = Annotated[
+    float | None,
+    _option("--latency", min=0, help="µs before a message's first byte arrives (2), for auto's choice.", panel="Ranks"),
+]
+Bandwidth = Annotated[
+    float | None,
+    _option("--bandwidth", min=1e-6, help="Gbit/s out of each rank (100), for auto's choice.", panel="Ranks"),
 ]
 Deterministic = Annotated[
     bool,

@@ -34,7 +34,14 @@ Neighbours = Annotated[
     str, typer.Option("--neighbours", metavar="replace|add-remove", help="Of a record.", rich_help_panel=PRIVACY)
 ]
 
+Ranks = Annotated[
+    int | None,
+    typer.Option("--ranks", min=1, metavar="P", help="Plan a run on so many ranks instead.", rich_help_panel="Ranks"),
+]
 
+
+OF_ONE_MACHINE = {"solver", "solver_option", "max_iter", "threads"}
+OF_RANKS = {"latency", "bandwidth"}
 OF_PRIVACY = {"epsilon", "delta", "records", "rounds", "start_share", "neighbours"}
 OF_BOTH = {"json", "debug"}
 
@@ -52,6 +59,9 @@ def plan(
     negative: o.Negative = "error",
     dtype: o.Dtype = None,
     threads: o.Threads = None,
+    ranks: Ranks = None,
+    latency: o.Latency = None,
+    bandwidth: o.Bandwidth = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
     records: Records = None,
@@ -63,10 +73,11 @@ def plan(
 ) -> None:
     """Say which solver a fit would use, and predict its memory and its time on this machine.
 
-    Reads the data and makes a few steps on some rows of it; writes nothing. With --epsilon: how a privacy budget would be spent over the
-    rounds, from public numbers alone.
+    Reads the data and makes a few steps on some rows of it; writes nothing. With --ranks: memory, messages and time of every algorithm
+    for a cluster, and which of them auto takes, by a model of the network. With --epsilon: how a privacy budget would be spent over
+    the rounds, from public numbers alone.
     """
-    _refuse_mixtures(context, private=epsilon is not None)
+    _refuse_mixtures(context, private=epsilon is not None, spread=ranks is not None)
     if epsilon is not None:
         _plan_privacy(epsilon, delta, records, rounds, start_share, neighbours, json)
         return
@@ -77,6 +88,13 @@ def plan(
     from partwise.cli import planning, wishes
     from partwise.estimators.settings import Settings
 
+    if ranks is not None:
+        from partwise.cli import planning_on_ranks as on_ranks
+
+        settings, network = Settings(n_components=k, beta_loss=wishes.loss(loss)), wishes.network(latency, bandwidth)
+        made = on_ranks.plan(data, key, missing, negative, wishes.dtype(dtype), settings, ranks, network)
+        on_ranks.tell_json(made) if json else on_ranks.tell(made)
+        return
     settings = Settings(
         n_components=k, solver=solver, beta_loss=wishes.loss(loss), max_iter=max_iter, options=wishes.solver_options(solver_option)
     )  # fmt: skip
@@ -87,8 +105,8 @@ def plan(
         planning.tell(found)
 
 
-def _refuse_mixtures(context: typer.Context, *, private: bool) -> None:
-    """Options of the one kind of plan have no effect on the other."""
+def _refuse_mixtures(context: typer.Context, *, private: bool, spread: bool) -> None:
+    """Options of the one kind of plan have no effect on the others."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     given = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"} - OF_BOTH
     if private and given - OF_PRIVACY:
@@ -96,6 +114,11 @@ def _refuse_mixtures(context: typer.Context, *, private: bool) -> None:
         raise OptionError(
             f"With --epsilon no data is read, since what depends on it would itself be a release. Leave out: {others}."
         )
+    if spread and given & OF_ONE_MACHINE:
+        others = ", ".join(sorted(name.replace("_", "-") for name in given & OF_ONE_MACHINE))
+        raise OptionError(f"With --ranks all algorithms are planned, with one thread a rank. Leave out: {others}.")
+    if not spread and not private and given & OF_RANKS:
+        raise OptionError("--latency and --bandwidth are those of a network between ranks: give --ranks, too.")
     if not private and given & OF_PRIVACY:
         raise OptionError(
             "--delta, --records, --rounds, --start-share and --neighbours plan a private run: give --epsilon, too."

@@ -12,6 +12,7 @@ SHARING = {  # by the kind of layout
     "rows": "rows",
     "both": "rows and by columns",
     "grid": "blocks of a {} × {} grid",
+    "columns": "columns",
     "shared": "blocks of a {} × {} grid",
     "whole": "nothing: each rank has all of it",
 }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from partwise.comm import Network
 from partwise.errors import OptionError
 from partwise.estimators.settings import BETAS
 from partwise.reports.quantities import value_of
@@ -79,6 +80,17 @@ def pace(text: str | None) -> Pace:
         return Pace(seconds=float(value * SECONDS[unit]))
     raise OptionError(
         f"--checkpoint-every {text} is not known; expected iterations such as 50, or a time such as 90s, 10min, 2h."
+    )
+
+
+def network(latency: float | None, bandwidth: float | None) -> Network | None:
+    """Of µs and Gbit/s; None: nobody said anything of it."""
+    if latency is None and bandwidth is None:
+        return None
+    usual = Network()
+    return Network(
+        usual.latency if latency is None else 1e-6 * latency,
+        usual.bandwidth if bandwidth is None else 1.25e8 * bandwidth,
     )
 
 

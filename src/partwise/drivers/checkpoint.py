@@ -151,6 +151,11 @@ def iteration(folder: Path) -> int | None:
     return _index(folder)["iteration"] if exists(folder) else None
 
 
+def kept(folder: Path) -> Mapping[str, Any] | None:
+    """What run the checkpoint is of, if there is one."""
+    return _index(folder)["identity"] if exists(folder) else None
+
+
 def _index(folder: Path) -> dict[str, Any]:
     try:
         index = json.loads((folder / INDEX).read_text())

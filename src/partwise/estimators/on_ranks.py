@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
 
 from partwise._version import __version__
-from partwise.algorithms.distributed.methods import Distributed, entry_of, layout_for, method
+from partwise.algorithms.distributed.auto import choose
+from partwise.algorithms.distributed.methods import METHODS, Distributed, entry_of, layout_for, method
 from partwise.algorithms.distributed.spread import Spread
 from partwise.algorithms.single.auto import Choice
 from partwise.algorithms.single.problem import Problem
-from partwise.comm import as_comm, one_fate
+from partwise.comm import Network, as_comm, one_fate
 from partwise.currency import Array
 from partwise.data import Layout, Shard
 from partwise.data.opening import Opened, open_parts
@@ -105,7 +106,7 @@ def factorize_on_ranks(
     n_components: int,
     *,
     comm: Any = None,
-    algorithm: str = "did",
+    algorithm: str = "auto",
     grid: tuple[int, int] | None = None,
     key: str | None = None,
     negative: str = "error",
@@ -149,23 +150,54 @@ def opened(X: Any, comm: Comm, key: str | None, negative: str, dtype: Any) -> Op
         return open_parts(X, key=key, negative=negative, dtype=dtype)  # type: ignore[arg-type]
 
 
-def prepare(source: Any, settings: Settings, algorithm: str, grid: tuple[int, int] | None, comm: Comm) -> Prepared:
-    """Check that all ranks wish the same of the same X, that it can be done, and say how. A collective call."""
-    k = settings.components(source.shape)
-    problem = Problem(
+def problem_of(source: Any, settings: Settings) -> Problem:
+    """What is to be factorized, as far as it is known before anything of X has been read."""
+    (n, m), k = source.shape, settings.components(source.shape)
+    return Problem(
         source.shape, source.nnz, k, settings.beta, settings.penalty(source.shape), len(settings.held(source)),
-        settings.rows_sum_to_one, settings.seed,
+        settings.rows_sum_to_one, settings.seed, sparse=source.nnz < n * m,
     )  # fmt: skip
+
+
+def prepare(
+    source: Any,
+    settings: Settings,
+    algorithm: str,
+    grid: tuple[int, int] | None,
+    comm: Comm,
+    network: Network | None = None,
+) -> Prepared:
+    """Check that all ranks wish the same of the same X, that it can be done, and say how. A collective call."""
+    problem = problem_of(source, settings)
     agree(
         comm,
         {"version": __version__, "algorithm": algorithm, "grid": grid, **_known_again(source), **_wishes(settings)},
     )
-    choice = Choice(algorithm, "as asked")
+    choice, options = _chosen(source, problem, algorithm, grid, comm.size, network)
+    settings = replace(settings, options={**options, **settings.options})
     if isinstance(source, OwnRows):
-        cut = source.cut(algorithm, entry_of(algorithm).kind, grid)
+        cut = source.cut(choice.solver, entry_of(choice.solver).kind_for(problem), grid)
     else:
-        cut = layout_for(algorithm, problem, comm.size, grid)
+        cut = layout_for(choice.solver, problem, comm.size, grid)
     return Prepared(source, settings, problem, choice, method(choice.solver, problem, cut, settings.options), comm)
+
+
+def _chosen(
+    source: Source, problem: Problem, algorithm: str, grid: tuple[int, int] | None, ranks: int, network: Network | None
+) -> tuple[Choice, Mapping[str, Any]]:
+    """The algorithm, and how it is set beside what the user says."""
+    if algorithm != "auto":
+        if network is not None:
+            raise OptionError(
+                f"--latency and --bandwidth are for auto's choice; with algorithm={algorithm!r} leave them out."
+            )
+        return Choice(algorithm, "as asked"), {}
+    among = [name for name, entry in METHODS.items() if grid is None or entry.kind in ("grid", "shared")]
+    if isinstance(source, OwnRows):
+        grid = grid or (ranks, 1)
+        among = [name for name in among if METHODS[name].kind_for(problem) in ("rows", "grid", "shared")]
+    made = choose(problem, ranks, source.dtype.itemsize, network, grid=grid, among=among)
+    return Choice(made.algorithm, made.why), made.options
 
 
 def run(
