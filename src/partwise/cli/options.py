@@ -127,11 +127,19 @@ Grid = Annotated[
 ]
 Latency = Annotated[
     float | None,
-    _option("--latency", min=0, help="µs before a message's first byte arrives (2), for auto's choice.", panel="Ranks"),
+    _option(
+        "--latency",
+        min=0,
+        metavar="µs",
+        help="Before a message's first byte arrives (2), for auto's choice.",
+        panel="Ranks",
+    ),
 ]
 Bandwidth = Annotated[
     float | None,
-    _option("--bandwidth", min=1e-6, help="Gbit/s out of each rank (100), for auto's choice.", panel="Ranks"),
+    _option(
+        "--bandwidth", min=1e-6, metavar="Gbit/s", help="Out of each rank (100), for auto's choice.", panel="Ranks"
+    ),
 ]
 Deterministic = Annotated[
     bool,

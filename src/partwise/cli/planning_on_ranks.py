@@ -64,12 +64,12 @@ def _speed(source: sources.OnRanks, k: int) -> Speed:
 
 
 def _seconds(task: Callable[[], object], times: int = 3) -> float:
-    """The least of a few, after one that compiles what must be."""
+    """Of this process, which has one thread, so that others on the machine hardly count; the least of a few, after one that compiles."""
     taken = []
     for _ in range(times + 1):
-        began = time.perf_counter()
+        began = time.process_time()
         task()
-        taken.append(time.perf_counter() - began)
+        taken.append(time.process_time() - began)
     return max(min(taken[1:]), 1e-9)
 
 

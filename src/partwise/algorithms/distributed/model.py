@@ -26,7 +26,7 @@ from partwise.updates import Bpp, Hals
 CYCLE = 20  # iterations whose messages are averaged: some come now and then
 LATER = 100  # when they begin: after the samples of `sketched` and the first terms of `dadmm`
 TOUCH = 10.0  # flops in the time that it takes to fetch an entry of X and put it elsewhere
-PIVOT = 3.0  # flops, in units of k³, in the time that one row of exact least squares takes
+PIVOT = 6.0  # flops, in units of k³, in the time that one row of exact least squares takes
 PLACE = 4  # bytes of a stored entry's row or column number
 
 
@@ -178,8 +178,9 @@ def _sketching(problem: Problem, cut: Layout, step: Distributed) -> Work:
     for d, side, own in zip(step.inner.sizes, (m, n), _held(cut), strict=True):
         products += 2 * held * k if d == side else _touched(step.inner.kind, held, d, side) * TOUCH
         if d < side:
+            products += own * d * TOUCH if problem.sparse else 0  # a sketched panel of sparse rows is dense
             sweeps += 2 * own * d * k + d * k**2
-            extra += own * d
+            extra += 0 if problem.sparse else own * d
         sweeps += own * 3 * k**2
     return Work(products, sweeps, extra)
 
