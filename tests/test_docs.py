@@ -14,8 +14,12 @@ from partwise.cli import app
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-GUIDES = [ROOT / "README.md", ROOT / "docs" / "data.md"]  # whose blocks of Python are run, one after another
-SESSIONS = [ROOT / "README.md", ROOT / "docs" / "cli.md"]  # whose commands are run
+GUIDES = [
+    ROOT / "README.md",
+    ROOT / "docs" / "data.md",
+    ROOT / "docs" / "privacy.md",
+]  # whose blocks of Python are run, one after another
+SESSIONS = [ROOT / "README.md", ROOT / "docs" / "cli.md", ROOT / "docs" / "privacy.md"]  # whose commands are run
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 ERROR = re.compile(r"^(.*)relative error +([\d.]+)", re.MULTILINE)

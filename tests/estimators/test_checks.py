@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from partwise import NMF, MiniBatchNMF, RobustNMF
+from partwise import NMF, MiniBatchNMF, PrivateNMF, RobustNMF
 
 LOCAL = (
     "a weighted fit and a fit of repeated rows minimise the same function, but begin elsewhere (the start does not look at weights), so "
@@ -16,6 +16,14 @@ EXPECTED = {
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some checks allow a few iterations only
-@parametrize_with_checks([NMF(), MiniBatchNMF(), RobustNMF()], expected_failed_checks=lambda estimator: EXPECTED)
+@parametrize_with_checks(
+    [
+        NMF(),
+        MiniBatchNMF(),
+        RobustNMF(),
+        PrivateNMF(3, insecure_seed=0),
+    ],  # seeded: else the checks that compare two fits are skipped
+    expected_failed_checks=lambda estimator: EXPECTED,
+)
 def test_every_check_of_scikit_learn(estimator, check):
     check(estimator)

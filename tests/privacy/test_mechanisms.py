@@ -74,7 +74,7 @@ def test_lattice_outputs_are_possible_for_the_neighbour_and_naive_ones_are_not(k
 
 
 def test_shares_of_noise_add_up_to_the_whole():
-    """A sum of rounded Gaussians is a rounded Gaussian plus rounding noise: docs/privacy/lattice.md."""
+    """A sum of rounded Gaussians is a rounded Gaussian plus rounding noise: docs/privacy/derivations.md."""
     mechanism = LatticeGaussian(1.0, 2.0, 60_000, 2.0**-6)
     rng = SEEDED()
     total = sum(mechanism.noise(rng, share=1 / 5) for _ in range(5))

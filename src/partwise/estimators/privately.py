@@ -76,6 +76,10 @@ class Wishes:
     def count(self, X: Entries) -> int:
         """The public number of records. Where one record is replaced by another it is the same for all neighbours, so X may tell it."""
         n = X.shape[0]
+        if n < 2:
+            raise DataError(
+                f"X has n_samples = {n}: what is published of one record alone cannot hide it. Expected two or more."
+            )
         if self.neighbours == "replace":
             if self.n_records not in (None, n):
                 raise OptionError(

@@ -6,7 +6,7 @@ share β of at least Φ(Φ⁻¹(1 − α) − μ) of those where it is present. 
     μ ≥ Φ⁻¹(1 − ᾱ) − Φ⁻¹(β̄),   ᾱ and β̄ being upper bounds on α and β by Clopper & Pearson (1934), each at half the confidence.
 
 The threshold is chosen on one half of the trials and judged on the other, so the bound holds whatever the scores are. It proves only
-what this attack can do on these neighbours: a high bound convicts, a low one acquits nobody. docs/privacy/audits.md has the power.
+what this attack can do on these neighbours: a high bound convicts, a low one acquits nobody. docs/privacy.md has the power.
 """
 
 from __future__ import annotations

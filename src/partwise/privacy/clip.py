@@ -2,7 +2,7 @@
 
 A record gives φ = (w wᵀ, w yᵀ) to A = WᵀW/n and B = WᵀY/n, w ≥ 0, ‖w‖ ≤ C_w, ‖y‖ ≤ C_y, n a public number. w and y are functions of
 that record and of what was published before, of no other record, and are clipped **separately**. Derivations, and the search that
-checked them: docs/privacy/sensitivities.md.
+checked them: docs/privacy/derivations.md.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ releases, each of which may be chosen by what the earlier ones said, are togethe
 
     δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).
 
-docs/privacy/accounting.md has the derivation and what it was checked against. All results are rounded to the safe side: ε up, μ down.
+docs/privacy/derivations.md has the derivation and what it was checked against. All results are rounded to the safe side: ε up, μ down.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class LatticeGaussian:
         return snapped(value, self.step, self.entries)
 
     def noise(self, rng: NoiseSource, share: float = 1.0) -> np.ndarray:
-        """(entries,) int64: noise in steps, of variance share·σ². Shares of several parties add up (docs/privacy/lattice.md)."""
+        """(entries,) int64: noise in steps, of variance share·σ². Shares of several parties add up (docs/privacy/derivations.md)."""
         return np.rint(rng.standard_normal(self.entries) * (math.sqrt(share) * self.scale / self.step)).astype(np.int64)
 
     def release(self, value: Array, rng: NoiseSource) -> tuple[Array, Gaussian]:
