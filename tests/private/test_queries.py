@@ -96,6 +96,15 @@ def test_removing_a_record_moves_an_answer_within_its_sensitivity(name, options)
             assert moved <= query.sensitivity, query.what
 
 
+def test_rows_that_all_point_one_way_are_released_like_any_others():
+    """Where the noise makes what they share look longer than they are, too."""
+    chosen = method("moments", known(), {})
+    for size in (0.9, 1.0, 1.5):
+        public = chosen.learn({}, np.full(M, size / 3), 1e-6, 1)
+        assert 0.1 <= public["shrink"] <= 1
+        assert chosen.query({**public, "clip": np.array(0.1)}, 3).sensitivity > 0
+
+
 def test_the_sensitivities_are_reached():
     """Else noise would be wasted: two orthogonal records of full length move the mean and the moment by all that is allowed."""
     chosen = method("moments", known(), {})

@@ -118,7 +118,7 @@ class Moments:
             noise = edge(
                 Statistics(known.n, left**0.5, 1.0, neighbours=known.neighbours).gram_alone / strength, known.m
             )
-            shrink = min(1.0, (MARGIN * noise / common) ** 0.5)
+            shrink = min(1.0, max(EDGES[0], (MARGIN * noise / common) ** 0.5))  # the clip is no shorter, either
         return {"direction": u, "shrink": np.array(shrink)}
 
     def _clip(self, noisy: Array) -> Array:
