@@ -45,6 +45,7 @@ class Run:
     states: list[State]
     trace: Trace  # rank 0's
     sent: list[list[dict[str, Count]]]  # by rank, by iteration: what the method itself said
+    path: list[list[State]]  # by iteration, by rank
     Wt: np.ndarray
     H: np.ndarray
 
@@ -84,17 +85,19 @@ def run(name: str, X: Any, ranks: int, iterations: int, *, options: Mapping[str,
         metered = Metered(comm)
         step, mine = method(name, wish, cut, options), Spread(shard_of(held, cut, comm.rank), metered)
         state, trace = begin(step, mine, *parts(cut, comm.rank, Wt, H), relative=True)
-        sent = []
+        sent, path = [], []
         for t in range(1, iterations + 1):
             before = dict(metered.ledger)
             outcome = iterate(step, mine, state, trace, [MaxIterations(t)], comm=comm)  # the loop's own words unmetered
             sent.append(metered.since(before))
             state = outcome.state
-        return state, trace, sent
+            path.append(state)
+        return state, trace, sent, path
 
     found = simulate(body, ranks).results
-    states = [state for state, _, _ in found]
-    return Run(cut, states, found[0][1], [sent for _, _, sent in found], *whole(cut, states))
+    states = [rank[0] for rank in found]
+    path = [list(states) for states in zip(*(rank[3] for rank in found), strict=True)]
+    return Run(cut, states, found[0][1], [rank[2] for rank in found], path, *whole(cut, states))
 
 
 def one_machine(solver: str, X: Any, iterations: int, *, options: Mapping[str, Any] = {}, start=None, k=K, **wishes):

@@ -56,3 +56,13 @@ def assert_same(mine, theirs, rtol=1e-7):
     for t, ((W, H), (W_printed, H_printed)) in enumerate(pairs):
         np.testing.assert_allclose(W, W_printed, rtol=rtol, atol=1e-10, err_msg=f"W, iteration {t + 1}")
         np.testing.assert_allclose(H, H_printed, rtol=rtol, atol=1e-10, err_msg=f"H, iteration {t + 1}")
+
+
+def on_ranks(name, X, W, H, ranks=3, **rest):
+    """The (W, H) of a method for a cluster after each iteration, on simulated ranks."""
+    from distributed.runs import run, whole
+
+    found = run(name, X, ranks, ITERATIONS, start=(np.ascontiguousarray(W.T), H), **rest)
+    for states in found.path:
+        Wt, H_t = whole(found.cut, states)
+        yield Wt.T, H_t

@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+from partwise.algorithms.distributed.methods import METHODS
 from partwise.algorithms.single.methods import SOLVERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,3 +25,10 @@ def test_the_pages_are_up_to_date():
 
 def test_every_solver_has_a_page():
     assert {f"{solver}.md" for solver in SOLVERS} <= set(build_methods().rendered())
+
+
+def test_every_method_for_a_cluster_has_a_page():
+    """HPC-ANLS has one for all its updates."""
+    pages = {name.removesuffix(".md") for name in build_methods().rendered()}
+    assert {name for name in METHODS if name not in pages and not name.startswith("hpc-anls-")} == set()
+    assert "hpc-anls" in pages
