@@ -141,7 +141,9 @@ MAXIOS_PAGE = Page(
     cost="A rank: two products of X with k/P components, inverses of k × k. Six all-gathers of 3 (n + m) k numbers; every fifth "
     "iteration half a "
     "product with X and one number for the loss.",
-    good_for="Comparisons: every rank holds X and everything else, and the loss may rise.",
+    good_for="Comparisons: every rank holds X and everything else, and the loss may rise. The penalty rules: on a small planted "
+    "problem ρ = 30 was "
+    "within 0.1 % of the best error after 40 iterations, ρ = 1 and ρ = 300 after 330 or more.",
     differences=("Six gathers where Gao and Chu count eight messages: the products that they may mean need none, as X is everywhere.",),
 )
 

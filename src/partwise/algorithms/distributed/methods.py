@@ -154,7 +154,7 @@ METHODS: Mapping[str, Entry] = {
     "hpc-anls-hals": Entry(hpc_anls_hals, "grid", "hals"),
     "hpc-anls-mu": Entry(hpc_anls_mu, "grid", "mu"),
     "d-hals": Entry(d_hals, "shared", "hals"),
-    "maxios": Entry(maxios, "whole", None, window=10),
+    "maxios": Entry(maxios, "whole", None, window=100),
     "sketched": Entry(sketched, "rows", "sketched", turns=True),
 }
 
