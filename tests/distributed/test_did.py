@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from distributed.runs import SHAPE, K, one_machine, problem, run
+from distributed.runs import SHAPE, K, common_start, one_machine, problem, run
 from partwise.data import layout
 
 N, M = SHAPE
@@ -39,3 +39,23 @@ def test_all_that_it_says_is_one_sum_of_m_plus_k_times_k_numbers():
         assert {kind: (count.calls, count.numbers) for kind, count in said.items()} == {
             "sum": (1, (M + K) * K + measured)
         }
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_wide_data_are_cut_by_columns_and_it_is_hals_of_the_transpose(ranks):
+    X = problem().T
+    Wt, H = common_start(X.shape)
+    options = {"acceleration": 2, "extrapolate": True}
+    one = one_machine("hals", X.T, 20, options=options, start=(H, Wt))
+    many = run("did", X, ranks, 20, options=options, start=(Wt, H))
+    assert many.cut.kind == "columns"
+    np.testing.assert_allclose(many.Wt, one.state.H, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(many.H, one.state.Wt, rtol=1e-9, atol=1e-11)
+
+
+def test_rows_that_lie_as_they_do_stay_and_wishes_that_cannot_be_turned_are_kept():
+    X = problem().T
+    by_rows = layout("rows", X.shape, 3)
+    assert run("did", X, 3, 2, cut=by_rows).cut is by_rows
+    assert run("did", X, 3, 2, fixed=1).cut.kind == "rows"
+    assert run("did", X, 3, 2, options={}, rows_sum_to_one=True).cut.kind == "rows"

@@ -110,6 +110,7 @@ DID_PAGE = Page(
         "`acceleration` (more sweeps on a pair) and `extrapolate` (Ang and Gillis) can be had, as nothing more must be sent for them. "
         "Without them, the paper's iterates.",
         "V is sent whole: half of k² more numbers, beside m k.",
+        "An X with more columns than rows is cut by columns, and turned: then n k numbers are sent instead of m k, and H moves first.",
     ),
 )
 DBCD_PAGE = Page(

@@ -2,7 +2,7 @@
 
 kind     a rank reads of X              W                H                   methods
 rows     its rows                       its rows         all                 DID, DBCD, DADMM, sketched
-columns  its columns                    all              its columns         sketched, where X is wide
+columns  its columns                    all              its columns         DID and sketched, where X is wide
 both     its rows, and its columns      its rows         its columns         DSANLS
 grid     one block                      a part of the    a part of the       HPC-ANLS
                                         block's rows     block's columns

@@ -176,7 +176,7 @@ def prepare(
     choice, options = _chosen(source, problem, algorithm, grid, comm.size, network)
     settings = replace(settings, options={**options, **settings.options})
     if isinstance(source, OwnRows):
-        cut = source.cut(choice.solver, entry_of(choice.solver).kind_for(problem), grid)
+        cut = source.cut(choice.solver, entry_of(choice.solver).kind, grid)
     else:
         cut = layout_for(choice.solver, problem, comm.size, grid)
     return Prepared(source, settings, problem, choice, method(choice.solver, problem, cut, settings.options), comm)
@@ -195,7 +195,11 @@ def _chosen(
     among = [name for name, entry in METHODS.items() if grid is None or entry.kind in ("grid", "shared")]
     if isinstance(source, OwnRows):
         grid = grid or (ranks, 1)
-        among = [name for name in among if METHODS[name].kind_for(problem) in ("rows", "grid", "shared")]
+        wide = problem.shape[1] > problem.shape[0]
+        among = [
+            name for name in among
+            if METHODS[name].kind in ("rows", "grid", "shared") and not (wide and METHODS[name].turns)
+        ]  # fmt: skip
     made = choose(problem, ranks, source.dtype.itemsize, network, grid=grid, among=among)
     return Choice(made.algorithm, made.why), made.options
 

@@ -65,12 +65,13 @@ class Entry(NamedTuple):
     kind: Kind  # of layout
     like: str | None  # the solver for one machine whose wishes it can fulfil
     window: int | None = None  # measures no KKT residual: stops when the objective stands still over so many iterations
-    turns: bool = False  # where X is wide it is given Xᵀ, cut by columns instead of rows
+    turns: bool = False  # where X is wide it is given Xᵀ, cut by columns instead of rows: then what it sends is short
 
     def kind_for(self, problem: Problem) -> Kind:
-        """The kind of layout, for an X of this shape."""
+        """The kind of layout, for an X of this shape and what is wished of its factors."""
         n, m = problem.shape
-        return "columns" if self.turns and m > n and not problem.fixed else self.kind
+        one_sided = problem.fixed or problem.rows_sum_to_one or problem.bounded
+        return "columns" if self.turns and m > n and not one_sided else self.kind
 
 
 def did(problem: Problem, cut: Layout, *, acceleration: int | str = 1, extrapolate: bool | str = False) -> Distributed:
@@ -142,11 +143,15 @@ def sketched(
 ) -> Distributed:  # fmt: skip
     """Samples, then all rows; all options as for solver "sketched"."""
     inner = single.sketched(problem, sample=sample, acceleration=acceleration, extrapolate=extrapolate)
+    if inner.turned:
+        raise OptionError(
+            "algorithm='sketched' samples the longer side of X, so a wide X must be cut by columns, not by rows; take 'did'."
+        )
     return SketchedDid(inner, problem.k, cut)
 
 
 METHODS: Mapping[str, Entry] = {
-    "did": Entry(did, "rows", "hals"),
+    "did": Entry(did, "rows", "hals", turns=True),
     "dsanls": Entry(dsanls, "both", "sanls", single.WINDOWS["sanls"]),
     "dbcd": Entry(dbcd, "rows", "hals"),
     "dadmm": Entry(dadmm, "rows", "bpp"),
@@ -167,13 +172,12 @@ def method(name: str, problem: Problem, cut: Layout, options: Mapping[str, Any])
     if unknown:
         can = f"its options are: {', '.join(known)}" if known else "it has no options"
         raise OptionError(f"algorithm={name!r} does not know {', '.join(unknown)}; {can}.")
-    kind = entry.kind_for(problem)
-    if cut.kind != kind:
-        raise OptionError(f"algorithm={name!r} needs X cut as {kind!r}, not as {cut.kind!r}.")
+    if cut.kind not in (entry.kind, entry.kind_for(problem)):
+        raise OptionError(f"algorithm={name!r} needs X cut as {entry.kind_for(problem)!r}, not as {cut.kind!r}.")
     refuse_unfit(name, problem)
-    return (
-        Turned(entry.build(problem.T, cut.T, **options)) if kind == "columns" else entry.build(problem, cut, **options)
-    )
+    if cut.kind == "columns":
+        return Turned(entry.build(problem.T, cut.T, **options))
+    return entry.build(problem, cut, **options)
 
 
 def layout_for(name: str, problem: Problem, ranks: int, grid: tuple[int, int] | None = None) -> Layout:
