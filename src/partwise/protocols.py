@@ -306,6 +306,11 @@ class Transport(Protocol):
         """The next answer that comes; None if none will come, or none came in so many seconds."""
         ...
 
+    @property
+    def now(self) -> float:
+        """What the clock of simulated parties says; NaN where only the one on the wall is known."""
+        ...
+
 
 class Received(NamedTuple):
     """A message that came from another rank."""

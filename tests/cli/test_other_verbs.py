@@ -24,6 +24,7 @@ VERBS = (
     ["version"],
     ["datasets", "list"],
     ["datasets", "get"],
+    ["federate", "simulate"],
 )
 
 

@@ -24,9 +24,9 @@ def shards(seed=0, rows=(9, 5, 12, 7), m=11, k=3):
     return [rng.gamma(0.7, 1, (n, k)) @ H + 0.1 * rng.random((n, m)) for n in rows]
 
 
-def seated(name, Xs, k=3, rounds=10, seed=0, safety=None, **options):
+def seated(name, Xs, k=3, rounds=10, seed=0, safety=None, dtype=np.float64, **options):
     """(method, seats) of a study."""
-    study = Study(k, Xs[0].shape[1], len(Xs), rounds, seed, sizes=tuple(X.shape[0] for X in Xs))
+    study = Study(k, Xs[0].shape[1], len(Xs), rounds, seed, np.dtype(dtype), sizes=tuple(X.shape[0] for X in Xs))
     chosen = method(name, study, options)
     return chosen, [
         Seat("test", chosen, as_matrix(X), p, Vault("test"), safety or Safety(len(Xs))) for p, X in enumerate(Xs)

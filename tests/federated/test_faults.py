@@ -174,8 +174,12 @@ def test_a_party_whose_key_was_changed_on_its_way_does_not_join():
 def test_a_party_that_shows_sums_only_says_nothing_in_the_open():
     with pytest.raises(RunError, match="secure sums only"):
         run("exact", XS, terms=Terms(3), safety=Safety(5, only_sums=True))
-    outcome, *_ = run("exact", XS, rounds=3, safety=Safety(5, only_sums=True), secure=True)
+    outcome, _, mail = run("exact", XS, rounds=3, safety=Safety(5, only_sums=True), secure=True)
     assert len(outcome.history) == 4
+    assert not mail.faults, "nobody was asked for an error in the open"
+    _, seats = seated("exact", XS, safety=Safety(5, only_sums=True))
+    asked = seats[0].answer(Letter("test", "measure", 1, 0, {"H": seats[0].method.opening()["H"]}))
+    assert asked.kind == "failed"
 
 
 def test_methods_that_need_to_see_each_reply_cannot_have_secure_sums():
@@ -232,5 +236,5 @@ def test_letters_survive_the_wire():
     assert back[:4] == ("s", "round", 7, 2)
     assert back.word == "word"
     for name, array in arrays.items():
-        assert back.arrays[name].dtype == array.dtype
+        assert (back.arrays[name].dtype, back.arrays[name].shape) == (array.dtype, array.shape)
         np.testing.assert_array_equal(back.arrays[name], array)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from partwise._version import __version__
-from partwise.cli import apply, audit, compare, datasets, fit, plan, reproduce, run, shard, version
+from partwise.cli import apply, audit, compare, datasets, federate, fit, plan, reproduce, run, shard, version
 from partwise.cli.failures import Verbs
 from partwise.errors import OptionError
 from partwise.launch import ON_RANKS, started
@@ -52,6 +52,7 @@ app.command("plan", epilog=plan.EXAMPLE)(plan.plan)
 app.command("shard", epilog=shard.EXAMPLE)(shard.shard)
 app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(federate.app, name="federate")
 app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce)
 app.command("version", epilog=version.EXAMPLE)(version.version)
 

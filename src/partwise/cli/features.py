@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from partwise.data.columns import picked
 from partwise.data.readers import Table
 from partwise.errors import DataError
 
@@ -27,7 +28,7 @@ class Features(NamedTuple):
                 raise DataError(f"{table.path} has {table.shape[1]} features; the run was fitted on {self.width}. "
                                 "Give the same features in the same order.")  # fmt: skip
             return table.X
-        return _columns(table.X, self._places(table))
+        return picked(table.X, self._places(table))
 
     def _places(self, table: Table) -> np.ndarray:
         assert self.names is not None
@@ -42,24 +43,3 @@ class Features(NamedTuple):
             raise DataError(f"Features cannot be matched by name: some names stand twice in {table.path} or in the run. "
                             "Give the same features in the same order.")  # fmt: skip
         return np.array([where[name] for name in self.names])
-
-
-def _columns(X: Any, places: np.ndarray) -> Any:
-    if hasattr(X, "indptr") or (isinstance(X, np.ndarray) and not isinstance(X, np.memmap)):
-        return X[:, places]
-    return Picked(X, places)
-
-
-@final
-class Picked:
-    """Some columns of a matrix that stays on disk, read by blocks of rows."""
-
-    ndim = 2
-
-    def __init__(self, source: Any, places: np.ndarray) -> None:
-        self._source, self._places = source, places
-        self.shape, self.dtype = (source.shape[0], len(places)), source.dtype
-
-    def __getitem__(self, rows: Any) -> np.ndarray:
-        """The rows asked for, in memory."""
-        return np.asarray(self._source[rows])[:, self._places]

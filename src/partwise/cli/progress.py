@@ -22,14 +22,20 @@ class Watch(Protocol):
 
     def __call__(self, state: State, trace: Trace) -> None: ...
 
+    def at(self, t: int, what: str, seconds: float) -> None:
+        """After t iterations, or rounds, in so many seconds; `what` is said of where things stand."""
+        ...
+
     def say(self, message: str) -> None:
         """May be called from a signal's handler."""
         ...
 
 
 @contextmanager
-def watching(console: Console, max_iter: int, *, quiet: bool) -> Iterator[Watch]:
-    """The right one for where standard error goes."""
+def watching(
+    console: Console, most: int, *, quiet: bool, step: str = "iteration", every: int | None = None
+) -> Iterator[Watch]:
+    """The right one for where standard error goes. `every`: steps between lines where it is piped; else a tenth of `most`."""
     if quiet:
         yield Silence()
     elif console.is_terminal:
@@ -41,9 +47,9 @@ def watching(console: Console, max_iter: int, *, quiet: bool) -> Iterator[Watch]
             transient=True,
         )
         with bar:
-            yield Bar(bar, max_iter)
+            yield Bar(bar, most)
     else:
-        yield Lines(console, max_iter)
+        yield Lines(console, most, step, every or max(1, -(-most // 10)))
 
 
 def error_of(trace: Trace) -> str:
@@ -60,24 +66,30 @@ class Silence:
     def __call__(self, state: State, trace: Trace) -> None:
         """Nothing to show."""
 
+    def at(self, t: int, what: str, seconds: float) -> None:
+        """Nothing to show."""
+
     def say(self, message: str) -> None:
         """Nothing to say."""
 
 
 @final
 class Lines:
-    """A line every two seconds, and every tenth of the way."""
+    """A line every two seconds, and every so many steps."""
 
-    def __init__(self, console: Console, max_iter: int) -> None:
-        self._console, self._max_iter = console, max_iter
-        self._tenth = max(1, -(-max_iter // 10))
+    def __init__(self, console: Console, most: int, step: str, every: int) -> None:
+        self._console, self._most, self._step, self._every = console, most, step, every
         self._last = time.monotonic()
 
     def __call__(self, state: State, trace: Trace) -> None:
+        self.at(trace.last.t, error_of(trace), trace.last.seconds)
+
+    def at(self, t: int, what: str, seconds: float) -> None:
+        """A line, if it is time for one."""
         now = time.monotonic()
-        if trace.last.t % self._tenth == 0 or now - self._last >= 2:
+        if t % self._every == 0 or now - self._last >= 2:
             self._last = now
-            line = f"iteration {trace.last.t} of {self._max_iter}{error_of(trace)}, {duration(trace.last.seconds)}"
+            line = f"{self._step} {t} of {self._most}{what}, {duration(seconds)}"
             print(line, file=self._console.file, flush=True)  # the console would take its time to lay it out
 
     def say(self, message: str) -> None:
@@ -89,21 +101,25 @@ class Lines:
 class Bar:
     """A bar with the iteration, the error, the pace and the time left until the last iteration allowed."""
 
-    def __init__(self, progress: Progress, max_iter: int) -> None:
-        self._progress, self._max_iter = progress, max_iter
-        self._task = progress.add_task("starting", total=max_iter)
+    def __init__(self, progress: Progress, most: int) -> None:
+        self._progress, self._most = progress, most
+        self._task = progress.add_task("starting", total=most)
         self._first: tuple[int, float] | None = None
         self._last = 0.0
 
     def __call__(self, state: State, trace: Trace) -> None:
+        self.at(trace.last.t, error_of(trace), trace.last.seconds)
+
+    def at(self, t: int, what: str, seconds: float) -> None:
+        """Draw it, if it is time to."""
         now = time.monotonic()
         if self._first is None:
-            self._first = (trace.last.t, now)
-        if now - self._last < 0.1 and trace.last.t > self._first[0]:  # a bar that is drawn ten times a second is enough
+            self._first = (t, now)
+        if now - self._last < 0.1 and t > self._first[0]:  # a bar that is drawn ten times a second is enough
             return
         self._last = now
-        where = f"{trace.last.t}/{self._max_iter}{error_of(trace)}"  # short: all of it must fit 80 columns
-        self._progress.update(self._task, completed=trace.last.t, description=where + self._pace(trace.last.t, now))
+        where = f"{t}/{self._most}{what}"  # short: all of it must fit 80 columns
+        self._progress.update(self._task, completed=t, description=where + self._pace(t, now))
 
     def _pace(self, t: int, now: float) -> str:
         assert self._first is not None
@@ -112,7 +128,7 @@ class Bar:
             return ""
         each = took / made
         pace = f"{1 / each:.0f}/s" if each < 0.5 else f"{duration(each)} each"
-        return f", {pace}, ≤ {duration(each * (self._max_iter - t))}"
+        return f", {pace}, ≤ {duration(each * (self._most - t))}"
 
     def say(self, message: str) -> None:
         """In the bar, which draws itself soon."""

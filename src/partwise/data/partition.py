@@ -39,6 +39,11 @@ def partition(n: int, parties: int, kind: str = "iid", *, labels: Any = None, se
     return _filled(_dirichlet(rng, known, parties, parameter))
 
 
+def by_label(kind: str) -> bool:
+    """Whether a partition goes by labels; or a sentence, if there is none of this name."""
+    return _parsed(kind)[0] in ("label", "dirichlet")
+
+
 def _parsed(kind: str) -> tuple[str, float]:
     name, _, number = str(kind).partition(":")
     try:

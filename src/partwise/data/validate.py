@@ -17,6 +17,7 @@ from partwise.data.streamed import Streamed
 from partwise.data.weighted import Weighted
 from partwise.errors import DataError, DataTypeError, OptionError
 
+OBSERVED_ONLY = ", or pass missing='nan' to fit what was observed only"
 LARGEST = {np.dtype(np.float32): 1e12, np.dtype(np.float64): 1e100}  # cubes of entries, and sums of them, stay in range
 
 Missing = Literal["error", "nan", "zero"]
@@ -153,7 +154,7 @@ def check_block(block: Array, corner: Corner, missing: str, negative: str) -> bo
     if np.isnan(low):
         if missing != "nan":
             raise DataError(_complaint("NaN", np.isnan(block), block, corner)
-                            + "impute them, or pass missing='nan' to fit what was observed only.")  # fmt: skip
+                            + f"impute them{OBSERVED_ONLY}.")  # fmt: skip
         known = block[~np.isnan(block)]
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     if np.isinf(low) or np.isinf(high):

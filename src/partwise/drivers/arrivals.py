@@ -122,14 +122,16 @@ class Loop:
         """A point of the history; what the server knows is kept."""
         transcript, t = self.mail.transcript, self.folded // self.mail.transport.size
         known = transcript.bytes_up, transcript.bytes_down
+        seconds, clock = time.perf_counter() - self.began, self.mail.transport.now
         due = self.terms.measure_every and (t % self.terms.measure_every == 0 or t == self.terms.rounds)
         error = measured(self.method, self.public, -t, self.mail) if due else math.nan
         apart = math.sqrt(sum(d * d for d in self.drifts) / len(self.drifts))
         up, down = known[0] - self.spent[0], known[1] - self.spent[1]
-        self.history.append(RoundPoint(t, error, apart, len(self.heard), up, down, time.perf_counter() - self.began))
+        self.history.append(RoundPoint(t, error, apart, len(self.heard), up, down, seconds, clock))
         self.heard, self.drifts, self.spent = set(), [], (transcript.bytes_up, transcript.bytes_down)
         if self.terms.vault is not None:
             facts = {"history": [list(point) for point in self.history], "counts": self.counts}
             self.terms.vault.keep(Kept(t, {"public": self.public}, facts))
         for observe in observers:
             observe(self.public, self.history[-1])
+        self.began = time.perf_counter() - seconds

@@ -6,7 +6,6 @@ On a wire a letter is one safetensors blob: named arrays, and a header in its me
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -77,12 +76,19 @@ class Entry(NamedTuple):
 @final
 @dataclass
 class Transcript:
-    """Everything that went, in order, as the server saw it."""
+    """Everything that went, in order, as the server saw it. With a path it is written down as it goes, after what is there."""
 
     entries: list[Entry] = field(default_factory=list)
+    path: Path | None = None
     bytes_up: int = 0
     bytes_down: int = 0
     _known: dict[int, tuple[Any, str]] = field(default_factory=dict)  # what is sent to all is digested once
+
+    def __post_init__(self) -> None:
+        """A last line that was cut off by a kill goes; what was written before stays."""
+        if self.path is not None and self.path.exists():
+            written = self.path.read_bytes()
+            self.path.write_bytes(written[: written.rfind(b"\n") + 1])
 
     def sent(self, letter: Letter) -> None:
         """Write down a letter from the server."""
@@ -98,11 +104,21 @@ class Transcript:
             entry = Entry(
                 letter.t, letter.kind, sender, receiver, name, shape, dtype, array.nbytes, self._digest(array)
             )
-            self.entries.append(entry)
+            self._write_down(entry)
             if sender == SERVER:
                 self.bytes_down += array.nbytes
             else:
                 self.bytes_up += array.nbytes
+
+    def _write_down(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        if self.path is not None:
+            try:
+                with self.path.open("a") as file:
+                    file.write(json.dumps(entry._asdict()) + "\n")
+            except OSError as error:
+                raise RunError(f"The transcript {self.path} cannot be written ({error.strerror}): nothing more is sent. Make room and "
+                               "go on.") from None  # fmt: skip
 
     def _digest(self, array: Any) -> str:
         known = self._known.get(id(array))
@@ -113,13 +129,3 @@ class Transcript:
             self._known.clear()
         self._known[id(array)] = (array, digest)
         return digest
-
-    def lines(self) -> Iterator[str]:
-        """JSON, one line for each array."""
-        return (json.dumps(entry._asdict()) for entry in self.entries)
-
-    def write(self, path: Path) -> None:
-        """The transcript as JSON lines, whole or absent."""
-        temporary = path.with_name(f".{path.name}.tmp")
-        temporary.write_text("".join(f"{line}\n" for line in self.lines()))
-        temporary.replace(path)

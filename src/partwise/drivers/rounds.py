@@ -29,11 +29,12 @@ class RoundPoint(NamedTuple):
 
     t: int
     error: float  # relative error of all parties' data; NaN where nobody measured it
-    drift: float  # how far the parties' H lay from the server's, relative; NaN where the server does not see them
+    drift: float  # how far the parties' H lay from the server's, relative; 0 if they have none; NaN if the server does not see them
     parties: int  # whose replies counted
     bytes_up: int  # in this round, over all parties, without those of measuring
     bytes_down: int
-    seconds: float  # since the start, over all parts of a resumed study
+    seconds: float  # since the start, over all parts of a resumed study, without those of measuring and observing
+    clock: float  # what the clock of simulated parties says; NaN where there is none
 
 
 class RoundsOutcome(NamedTuple):
@@ -91,13 +92,14 @@ def run_rounds(
             counted |= {p for reply in replies for p in reply.parties}
             public = method.server(public, replies, t)
         spent = (mail.transcript.bytes_up - up, mail.transcript.bytes_down - down)
+        times = (time.perf_counter() - began, mail.transport.now)
         error = _error(method, public, t // each, mail, terms)
-        apart = drift(replies, public)
-        history.append(RoundPoint(t // each, error, apart, len(counted), *spent, time.perf_counter() - began))
+        history.append(RoundPoint(t // each, error, drift(replies, public), len(counted), *spent, *times))
         if terms.vault is not None:
             terms.vault.keep(Kept(t // each, {"public": public}, {"history": [list(point) for point in history]}))
         for observe in observers:
             observe(public, history[-1])
+        began = time.perf_counter() - times[0]
         reason = _reason(terms, t // each, history)
     finish(method, public, t + 1, mail)
     return RoundsOutcome(public, history, reason)
@@ -130,10 +132,11 @@ def measured(method: Round, public: Arrays, t: int, mail: Correspondence) -> flo
 
 
 def drift(replies: Sequence[Reply], public: Arrays) -> float:
-    """√(mean ‖H_p − H‖²) / ‖H‖ of the H that parties sent, where each can be seen."""
-    sent = [reply.arrays["H"] for reply in replies if len(reply.parties) == 1 and "H" in reply.arrays]
+    """√(mean ‖H_p − H‖²) / ‖H‖ of the H that parties sent; 0 where a party has no H of its own, NaN where only sums are seen."""
+    said = [reply for reply in replies if "H" in reply.arrays]
+    sent = [reply.arrays["H"] for reply in said if len(reply.parties) == 1]
     if not sent:
-        return math.nan
+        return math.nan if said else 0.0
     apart = np.mean([np.sum((H.astype(np.float64) - public["H"]) ** 2) for H in sent])
     return float(np.sqrt(apart) / max(np.linalg.norm(public["H"]), np.finfo(np.float64).tiny))
 
@@ -149,7 +152,7 @@ def _error(method: Round, public: Arrays, t: int, mail: Correspondence, terms: T
     known = method.known_error(public)
     if known is not None:
         return known
-    due = terms.measure_every and (t % terms.measure_every == 0 or t == terms.rounds)
+    due = t > 0 and terms.measure_every and (t % terms.measure_every == 0 or t == terms.rounds)
     return measured(method, public, t + 1, mail) if due else math.nan
 
 

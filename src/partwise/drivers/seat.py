@@ -63,11 +63,9 @@ class Seat:
         return self._kept().groups["private"]
 
     def _answers(self, letter: Letter) -> Arrays:
+        if letter.kind in ("round", "measure") and self.safety.only_sums:
+            raise RunError(f"Party {self.p} shows what it says in secure sums only, and was asked for it in the open.")
         if letter.kind == "round":
-            if self.safety.only_sums:
-                raise RunError(
-                    f"Party {self.p} shows what it says in secure sums only, and was asked for it in the open."
-                )
             return self.step(letter.t, letter.arrays)
         if letter.kind == "measure":
             return self.method.measure(self.X, self.private(), letter.arrays, self.p)

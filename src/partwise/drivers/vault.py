@@ -22,6 +22,12 @@ from partwise.currency import Arrays
 from partwise.errors import RunError
 
 
+def reached(folder: Path) -> int | None:
+    """The round after which the state in a folder was kept, if there is one."""
+    rounds = sorted(folder.glob("state-*.safetensors"))
+    return int(rounds[-1].stem.removeprefix("state-")) if rounds else None
+
+
 class Kept(NamedTuple):
     """State after round t, by groups of named arrays, and what belongs to it."""
 

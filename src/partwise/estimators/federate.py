@@ -38,6 +38,7 @@ ROUNDS = 30
 
 Observer = Callable[[Arrays, RoundPoint], None]
 Carried = Callable[[Sequence[Seat]], Transport]
+SERVER, TRANSCRIPT = "server", "transcript.jsonl"  # in a study's folder, beside the parties'
 
 
 @final
@@ -53,7 +54,9 @@ class Wishes:
     secure_sum: bool = False  # nobody, not even the server, sees what one party says: for methods that need sums alone
     speeds: str = "equal"  # of simulated parties: "equal" or "uniform:1..10"
     dropout: float = 0.0  # probability that a party vanishes in a round
-    measure_every: int = 1  # rounds between measurements of the error, where a method does not know it
+    measure_every: int = (
+        1  # rounds between measurements, where a method does not know its error; none under a secure sum
+    )
     options: Mapping[str, Any] = field(default_factory=dict)  # the method's own
     privacy: Privacy | None = None  # what is promised; then sums are secure as it says, and nobody measures the error
 
@@ -66,6 +69,12 @@ class Wishes:
                 raise OptionError(f"{name}={value!r}; expected a positive whole number.")
         if not isinstance(self.tol, (int, float, np.number)) or not 0 <= self.tol < math.inf:
             raise OptionError(f"tol={self.tol!r}; expected a number ≥ 0.")
+        if isinstance(self.measure_every, bool) or not isinstance(self.measure_every, int) or self.measure_every < 0:
+            raise OptionError(
+                f"measure_every={self.measure_every!r}; expected rounds between measurements, or 0 for none."
+            )
+        if not 0 <= self.seed < 2**63:
+            raise OptionError(f"seed={self.seed!r}; expected a whole number from 0 to 2⁶³ − 1.")
         if not isinstance(self.secure_sum, (bool, np.bool_)):
             raise OptionError(f"secure_sum={self.secure_sum!r}; expected True or False.")
         if self.privacy is not None and self.tol:
@@ -132,17 +141,23 @@ class Federation:
 
     @property
     def bytes_up(self) -> int:
-        """What parties said, over all rounds, those of earlier parts of a resumed study among them."""
+        """What parties said, over all rounds, those of earlier parts of a resumed study among them; not what only measures the error."""
         return sum(point.bytes_up for point in self.history)
 
     @property
     def bytes_down(self) -> int:
-        """What they were sent."""
-        return sum(point.bytes_down for point in self.history)
+        """What they were sent, the last H among it."""
+        closing = sum(entry.bytes for entry in self.transcript.entries if entry.kind == "finish")
+        return sum(point.bytes_down for point in self.history) + closing
+
+    @property
+    def seconds(self) -> float:
+        """What the rounds took."""
+        return self.history[-1].seconds if self.history else 0.0
 
     @property
     def drift(self) -> float:
-        """How far the parties' H lay from the server's in the last round; NaN where the server does not see them."""
+        """How far the parties' H lay from the server's in the last round; 0 where they have none, NaN where it is not seen."""
         return self.history[-1].drift if self.history else math.nan
 
 
@@ -152,21 +167,23 @@ def federate(
 ) -> Federation:  # fmt: skip
     """Run a study in this process. With a folder, everyone's state is kept there, and a study that is there goes on.
 
+    The result is that of a study that was never interrupted, to the bit; of asynchronous methods a party's answer that was on its
+    way is lost instead, and asked for again.
     `carried` makes another transport of the parties' seats.
     """
     chosen = wishes.round_method((Xs[0].shape[1], [X.shape[0] for X in Xs]), Xs[0].dtype)
     safety = wishes.safety(len(Xs))
     vaults = [Vault(study, None if folder is None else folder / f"party-{p:04d}") for p in range(len(Xs))]
     seats = [Seat(study, chosen, X, p, vault, safety) for p, (X, vault) in enumerate(zip(Xs, vaults, strict=True))]
-    default = partial(transport, wishes=wishes, asynchronous=chosen.asynchronous)
-    mail = Correspondence(study, (carried or default)(seats))
     promise = chosen.promise
     ledger = None if promise is None else Ledger(promise, None if folder is None else folder / FILE)
+    server = Vault(study, None if folder is None else folder / SERVER)
+    default = partial(transport, wishes=wishes, asynchronous=chosen.asynchronous, now=clock(server))
+    mail = Correspondence(study, (carried or default)(seats), transcript=Transcript(path=None if folder is None else folder / TRANSCRIPT))
     terms = Terms(
         chosen.rounds, float(wishes.tol), ledger=ledger,
-        measure_every=wishes.measure_every if promise is None else 0,
-        gather=SecureSum(safety) if safety.only_sums else one_by_one,
-        vault=Vault(study, None if folder is None else folder / "server"),
+        measure_every=wishes.measure_every if promise is None and not safety.only_sums else 0,
+        gather=SecureSum(safety) if safety.only_sums else one_by_one, vault=server,
     )  # fmt: skip
     outcome = (run_arrivals if chosen.asynchronous else run_rounds)(chosen, mail, terms, observers)
     H = np.ascontiguousarray(outcome.public["H"])
@@ -180,8 +197,15 @@ def federate(
     )  # fmt: skip
 
 
-def transport(seats: Sequence[Seat], wishes: Wishes, *, asynchronous: bool) -> Transport:
-    """Parties in this process, with the speeds and the dropouts that are wished for."""
+def transport(seats: Sequence[Seat], wishes: Wishes, *, asynchronous: bool, now: float = 0.0) -> Transport:
+    """Parties in this process, with the speeds and the dropouts that are wished for; as many at work at a time as there are threads."""
     speeds = Speeds.named(wishes.speeds, len(seats), wishes.seed)
-    carried: Transport = Clocked(seats, speeds) if asynchronous or wishes.speeds != "equal" else InProcess(seats)
+    simulated = asynchronous or wishes.speeds != "equal"
+    carried: Transport = Clocked(seats, speeds, now) if simulated else InProcess(seats, threads=True)
     return Unreliable(carried, Dropouts(wishes.dropout, wishes.seed)) if wishes.dropout else carried
+
+
+def clock(server: Vault) -> float:
+    """Where the clock of simulated parties stood when the study was interrupted."""
+    kept = server.kept()
+    return 0.0 if kept is None else RoundPoint(*kept.facts["history"][-1]).clock

@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from partwise.data import Entries, as_matrix
+from partwise.data.columns import picked
+from partwise.data.validate import OBSERVED_ONLY
 from partwise.errors import DataError, DataTypeError
 
 SHOWN = 10  # names in an error, at most
@@ -21,21 +24,35 @@ class Parties(NamedTuple):
     names: list[str] | None
 
 
+class Offer(NamedTuple):
+    """What one party brings, before it was looked at."""
+
+    X: Any
+    names: Sequence[str] | None  # of its features
+    who: str
+
+
 def enter(given: Any, called: Callable[[int], str] = "party {}".format) -> Parties:
+    """Check a list of arrays, data frames or sparse matrices, one for each party."""
+    return admit([Offer(part, _names(part), called(p)) for p, part in enumerate(_listed(given))])
+
+
+def admit(offers: Sequence[Offer], *, dtype: DTypeLike | None = None, negative: Any = "error") -> Parties:
     """Check the data of all parties; features with names are brought into the order of the first party that names them."""
-    parts = _listed(given)
-    names = [_names(part) for part in parts]
-    reference = next((known for known in names if known is not None), None)
+    first = next((offer for offer in offers if offer.names is not None), None)
+    reference = None if first is None else list(first.names or ())
     if reference is not None:
-        parts = [part if known is None or known == reference else _ordered(part, known, reference, called(p))
-                 for p, (part, known) in enumerate(zip(parts, names, strict=True))]  # fmt: skip
-    Xs = [_checked(part, called(p)) for p, part in enumerate(parts)]
-    for p, X in enumerate(Xs):
+        offers = [
+            offer if offer.names is None or list(offer.names) == reference else _ordered(offer, reference)
+            for offer in offers
+        ]
+    Xs = [_checked(offer, dtype, negative) for offer in offers]
+    for X, offer in zip(Xs, offers, strict=True):
         if X.shape[1] != Xs[0].shape[1]:
-            raise DataError(f"{called(p)} has {X.shape[1]} features and {called(0)} has {Xs[0].shape[1]}; expected the same features at "
-                            "every party.")  # fmt: skip
-    dtype = np.result_type(*(X.dtype for X in Xs))
-    Xs = [X if X.dtype == dtype else as_matrix(part, dtype=dtype) for X, part in zip(Xs, parts, strict=True)]
+            raise DataError(f"{offer.who} has {X.shape[1]} features and {offers[0].who} has {Xs[0].shape[1]}; expected the same features "
+                            "at every party.")  # fmt: skip
+    common = np.result_type(*(X.dtype for X in Xs))
+    Xs = [X if X.dtype == common else _checked(offer, common, negative) for X, offer in zip(Xs, offers, strict=True)]
     return Parties(Xs, reference)
 
 
@@ -54,13 +71,14 @@ def _listed(given: Any) -> list[Any]:
     return parts
 
 
-def _checked(part: Any, who: str) -> Entries:
+def _checked(offer: Offer, dtype: DTypeLike | None, negative: Any) -> Entries:
     try:
-        return as_matrix(part)
+        return as_matrix(offer.X, dtype=dtype, negative=negative)
     except DataTypeError as error:
-        raise DataTypeError(f"{who}: {error}") from None
+        raise DataTypeError(f"{offer.who}: {error}") from None
     except DataError as error:
-        raise DataError(f"{who}: {error}") from None
+        advice = str(error).replace(OBSERVED_ONLY, "")  # which methods between parties cannot
+        raise DataError(f"{offer.who}: {advice}") from None
 
 
 def _names(part: Any) -> list[str] | None:
@@ -72,10 +90,14 @@ def _names(part: Any) -> list[str] | None:
     return held if held and all(isinstance(name, str) for name in held) else None
 
 
-def _ordered(part: Any, known: Sequence[str], reference: Sequence[str], who: str) -> Any:
-    """The frame with its columns in the order of the reference."""
-    refuse_differing(known, reference, who)
-    return part[list(reference)]
+def _ordered(offer: Offer, reference: list[str]) -> Offer:
+    """With the features in the order of the reference."""
+    known = list(offer.names or ())
+    refuse_differing(known, reference, offer.who)
+    if hasattr(offer.X, "columns"):
+        return offer._replace(X=offer.X[reference])
+    place = {name: at for at, name in enumerate(known)}
+    return offer._replace(X=picked(offer.X, np.array([place[name] for name in reference])))
 
 
 def refuse_differing(known: Sequence[str], reference: Sequence[str], who: str) -> None:

@@ -18,6 +18,7 @@ from partwise.errors import OptionError, RunError
 from partwise.reports import machine
 from partwise.reports.lock import LOCK, alone, refuse_if_busy
 from partwise.reports.run_directory import MANIFEST, partial_of, write_json, writing
+from partwise.reports.whole_directory import refuse_changed
 
 SCHEMA = 1
 ASKED = "asked.json"  # in the partial directory: what its results are results of
@@ -77,12 +78,7 @@ def _prepare(target: Path, partial: Path, kind: str, asked: dict[str, Any], forc
 
 def _same(partial: Path, asked: dict[str, Any]) -> None:
     """Results of different wishes are never mixed."""
-    known = json.loads((partial / ASKED).read_text(encoding="utf-8"))
-    now = json.loads(json.dumps(asked))
-    changed = sorted(name for name in {*known, *now} if known.get(name) != now.get(name))
-    if changed:
-        told = ", ".join(f"{name} ({known.get(name)} then, {now.get(name)} now)" for name in changed)
-        raise OptionError(f"{partial} holds results with other {told}. Ask for the same, or start over by --force.")
+    refuse_changed(partial, json.loads((partial / ASKED).read_text(encoding="utf-8")), asked)
 
 
 def write_manifest(folder: Path, kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,21 +25,26 @@ SCHEMA = 1
 
 
 @contextmanager
-def claimed(target: Path, *, force: bool = False, resume: bool = False) -> Iterator[Path]:
-    """The partial directory to work in. When the work fails it stays if it holds a checkpoint, and goes if it does not."""
+def claimed(
+    target: Path, *, force: bool = False, resume: bool = False, begun: Callable[[Path], bool] = checkpoint.exists
+) -> Iterator[Path]:
+    """The partial directory to work in. When the work fails it stays if it holds a checkpoint, and goes if it does not.
+
+    `begun` tells whether there is anything to go on from in a directory of checkpoints.
+    """
     partial = partial_of(target)
     refuse_if_busy(partial)
     if resume:
-        _prepare_resume(target, partial, force)
+        _prepare_resume(target, partial, force, begun)
     else:
-        _prepare_fresh(target, partial, force)
+        _prepare_fresh(target, partial, force, begun)
     with writing(partial):
         partial.mkdir(parents=True, exist_ok=True)
     try:
         with alone(partial):
             yield partial
     except BaseException:
-        if not checkpoint.exists(partial / CHECKPOINT):
+        if not begun(partial / CHECKPOINT):
             shutil.rmtree(partial, ignore_errors=True)
         raise
 
@@ -52,21 +57,21 @@ def is_run(folder: Path) -> bool:
         return False
 
 
-def _prepare_fresh(target: Path, partial: Path, force: bool) -> None:
+def _prepare_fresh(target: Path, partial: Path, force: bool, begun: Callable[[Path], bool]) -> None:
     refuse_occupied(target, is_run, kind="a run", force=force)
-    if checkpoint.exists(partial / CHECKPOINT) and not force:
+    if begun(partial / CHECKPOINT) and not force:
         raise OptionError(
             f"{partial} holds an interrupted run. Go on with it by --resume, or start over by --force (which removes it)."
         )
     shutil.rmtree(partial, ignore_errors=True)
 
 
-def _prepare_resume(target: Path, partial: Path, force: bool) -> None:
+def _prepare_resume(target: Path, partial: Path, force: bool, begun: Callable[[Path], bool]) -> None:
     if force:
         raise OptionError("--force starts over and --resume goes on: give one of them.")
-    if checkpoint.exists(partial / CHECKPOINT):
+    if begun(partial / CHECKPOINT):
         return
-    if checkpoint.exists(target / CHECKPOINT):  # it used up its iterations or its time: go on from where it stood
+    if begun(target / CHECKPOINT):  # it used up its iterations or its time: go on from where it stood
         with writing(partial):
             shutil.rmtree(partial, ignore_errors=True)
             shutil.copytree(target / CHECKPOINT, partial / CHECKPOINT)

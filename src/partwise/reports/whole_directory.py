@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from partwise.errors import OptionError, RunError
 from partwise.reports.lock import LOCK, alone, refuse_if_busy
@@ -69,6 +71,15 @@ def rename(partial: Path, target: Path, ours: Ours, *, replace: bool) -> None:
         target.rename(before)
         partial.rename(target)
         shutil.rmtree(before, ignore_errors=True)
+
+
+def refuse_changed(partial: Path, known: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """What was begun with some wishes is not gone on with for others."""
+    now = json.loads(json.dumps(asked))
+    changed = sorted(name for name in {*known, *now} if known.get(name) != now.get(name))
+    if changed:
+        told = ", ".join(f"{name} ({known.get(name)} then, {now.get(name)} now)" for name in changed)
+        raise OptionError(f"{partial} holds results with other {told}. Ask for the same, or start over by --force.")
 
 
 @contextmanager

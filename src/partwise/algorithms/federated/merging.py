@@ -26,7 +26,7 @@ ONE_ROUND = ("ipalm-once", "mur-once")  # average once: further rounds would mak
 
 def fedavg(study: Study, *, local_steps: int = 10, local_solver: str = "ipalm", own_starts: bool = False) -> Round:
     """Local steps from the common H, then the mean of the H_p, weighted by size where sizes are published."""
-    return FedAvg(study, local(local_steps, local_solver), own_starts=own_starts)
+    return FedAvg(study, local(local_steps, local_solver), own_starts=flag(own_starts, "own_starts"))
 
 
 def fedprox(
@@ -34,7 +34,8 @@ def fedprox(
     own_starts: bool = False,
 ) -> Round:  # fmt: skip
     """FedAvg with ½ `proximity` · mean(diag W_pᵀW_p) · ‖H_p − H‖² added to the parties' objectives."""
-    return FedAvg(study, local(local_steps, local_solver), at_least_zero(proximity, "proximity"), own_starts)
+    apart = flag(own_starts, "own_starts")
+    return FedAvg(study, local(local_steps, local_solver), at_least_zero(proximity, "proximity"), apart)
 
 
 def ipalm_once(study: Study, *, local_steps: int = 200) -> Round:
@@ -58,8 +59,8 @@ def fnmf(
     given = {name: value for name, value in {"align": align, "seed": study.seed}.items() if name in wanted}
     center = BARYCENTERS[barycenter](**given)
     return Fnmf(
-        study, local(local_steps, local_solver), align, center, at_least_zero(proximity, "proximity"), own_starts,
-        own_order, alignment in PERSONALISED,
+        study, local(local_steps, local_solver), align, center, at_least_zero(proximity, "proximity"),
+        flag(own_starts, "own_starts"), flag(own_order, "own_order"), alignment in PERSONALISED,
     )  # fmt: skip
 
 
@@ -68,7 +69,7 @@ def fedmavg(
     h_margin: float = 1.0, project_W: str = "orthant", project_H: str = "orthant",
 ) -> Round:  # fmt: skip
     """Ever fewer local gradient steps on H, and `participation` parties drawn with replacement to be heard (None: all, once)."""
-    if not w_margin > 1 or not h_margin > 0:
+    if not at_least_zero(w_margin, "w_margin") > 1 or not at_least_zero(h_margin, "h_margin") > 0:
         raise OptionError(f"w_margin={w_margin!r}, h_margin={h_margin!r}; expected numbers above 1 and above 0.")
     return FedMAvg(
         study, whole(w_steps, "w_steps"), whole(h_steps, "h_steps"),
@@ -90,7 +91,7 @@ def local(steps: int, solver: str) -> Local:
 
 def known(choices: Mapping[str, Any], name: str, what: str) -> Any:
     """What goes by a name, or a sentence."""
-    if name not in choices:
+    if not isinstance(name, str) or name not in choices:
         raise OptionError(f"{what}={name!r} is not known; expected one of: {', '.join(choices)}.")
     return choices[name]
 
@@ -99,11 +100,23 @@ def named(choices: Mapping[str, Callable[..., Any]], name: str, what: str, optio
     """The same, made with its options."""
     build = known(choices, name, what)
     fields = inspect.signature(build).parameters
+    if not isinstance(options, Mapping):
+        raise OptionError(f"{what}_options={options!r}; expected options by name, of: {', '.join(fields) or 'none'}.")
     unknown = sorted(set(options) - set(fields))
     if unknown:
         can = f"its options are: {', '.join(fields)}" if fields else "it has no options"
         raise OptionError(f"{what}={name!r} does not know {', '.join(unknown)}; {can}.")
-    return build(**options)
+    try:
+        return build(**options)
+    except TypeError:  # text where numbers are compared
+        raise OptionError(f"{what}_options={dict(options)!r}; expected numbers.") from None
+
+
+def flag(value: Any, name: str) -> bool:
+    """True or False, or a sentence."""
+    if not isinstance(value, bool):
+        raise OptionError(f"{name}={value!r}; expected True or False.")
+    return value
 
 
 def at_least_zero(value: Any, name: str) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from partwise.algorithms.federated.asyn import Asyn
 from partwise.algorithms.federated.dsanls import ModifiedDsanls
 from partwise.algorithms.federated.exact import Exact
-from partwise.algorithms.federated.merging import MERGING
+from partwise.algorithms.federated.merging import MERGING, flag
 from partwise.algorithms.federated.sketching import Local
 from partwise.algorithms.federated.study import Study
 from partwise.algorithms.federated.syn import SynSD, SynSSD
@@ -26,9 +26,7 @@ CAREFUL: Damped = (0.1, 0.003)
 
 def exact(study: Study, *, sweeps: int = 20, extrapolate: bool = True) -> Round:
     """The pooled fit through sums alone; `sweeps` of HALS on each pair, pushed ahead if `extrapolate`."""
-    if not isinstance(extrapolate, bool):
-        raise OptionError(f"extrapolate={extrapolate!r}; expected True or False.")
-    return Exact(study, sweeps=whole(sweeps, "sweeps"), extrapolate=extrapolate)
+    return Exact(study, sweeps=whole(sweeps, "sweeps"), extrapolate=flag(extrapolate, "extrapolate"))
 
 
 def syn_sd(study: Study, *, local_steps: int = 10) -> Round:
@@ -107,7 +105,7 @@ METHODS: Mapping[str, Callable[..., Round]] = {
 
 def sketched(study: Study, kind: str, share: float, damping: Damped) -> Local:
     """How parties move on sketches."""
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise OptionError(f"sketch={kind!r} is not known; expected one of: {', '.join(KINDS)}.")
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
         raise OptionError(f"sketch_size={share!r}; expected a fraction of the side, in (0, 1].")
@@ -125,10 +123,14 @@ def method(name: str, study: Study, options: Mapping[str, Any]) -> Round:
     """The named method for a study, or the sentence why not."""
     if name not in METHODS:
         raise OptionError(f"method={name!r} is not known; expected one of: {', '.join(METHODS)}.")
-    build = METHODS[name]
-    known = [p.name for p in inspect.signature(build).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    known = options_of(name)
     unknown = sorted(set(options) - set(known))
     if unknown:
         can = f"its options are: {', '.join(known)}" if known else "it has no options"
         raise OptionError(f"method={name!r} does not know {', '.join(unknown)}; {can}.")
-    return build(study, **options)
+    return METHODS[name](study, **options)
+
+
+def options_of(name: str) -> list[str]:
+    """The options that a method has."""
+    return [p.name for p in inspect.signature(METHODS[name]).parameters.values() if p.kind is p.KEYWORD_ONLY]

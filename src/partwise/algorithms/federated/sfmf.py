@@ -18,7 +18,7 @@ from typing import final
 
 import numpy as np
 
-from partwise.algorithms.federated.exact import FLOAT64, unit_rows
+from partwise.algorithms.federated.exact import FLOAT64, bound, heard, unit_rows
 from partwise.algorithms.federated.study import Federated
 from partwise.currency import Array, Arrays, Exchange, Field, NormalEq, Reply, total
 from partwise.protocols import Matrix
@@ -46,7 +46,7 @@ class Sfmf(Federated):
     def reach(self, public: Arrays, t: int) -> Mapping[str, float]:
         if t == 0:
             return {"sq_norm": np.inf}
-        most = float(public["sq_norm"]) * (1 + 1e-6)
+        most = bound(public, t)
         return {"gradient": 2 * most, "curvature": 4 * most}
 
     def opening(self) -> Arrays:
@@ -69,7 +69,7 @@ class Sfmf(Federated):
     def server(self, public: Arrays, replies: Sequence[Reply], t: int) -> Arrays:
         said = total(replies).arrays
         if t == 0:
-            return {**public, "sq_norm": said["sq_norm"]}
+            return {**public, "bound": heard(replies, self.study.parties)}
         step = 1 / max(float(said["curvature"]), float(np.finfo(FLOAT64).tiny))
         H = np.maximum(public["H"] - step * said["gradient"], 0)
         lengths = np.linalg.norm(H, axis=1)

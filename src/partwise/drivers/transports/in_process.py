@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,10 @@ class InProcess:
     @property
     def size(self) -> int:
         return len(self.seats)
+
+    @property
+    def now(self) -> float:
+        return math.nan
 
     def post(self, letters: Sequence[Letter]) -> None:
         self._posted.extend(letters)

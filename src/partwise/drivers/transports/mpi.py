@@ -5,6 +5,7 @@ Works over any communicator of `comm`. A rank that dies ends the job (`comm.one_
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
@@ -36,6 +37,10 @@ class Ranks:
     @property
     def size(self) -> int:
         return self.comm.size - 1
+
+    @property
+    def now(self) -> float:
+        return math.nan
 
     def post(self, letters: Sequence[Letter]) -> None:
         for letter in letters:

@@ -19,7 +19,7 @@ FAR = 2**32  # apart from the numbers that speeds are drawn with
 @final
 @dataclass(frozen=True)
 class Dropouts:
-    """In each round each party vanishes with probability `rate`: before it has said anything, or right after."""
+    """In each round each party vanishes with probability `rate`: before it has said anything or, of a secure sum, right after."""
 
     rate: float
     seed: int = 0
@@ -33,7 +33,8 @@ class Dropouts:
         if letter.kind not in (*SAID, *AFTER):
             return False
         vanishes, when = generator(self.seed, Purpose.ARRIVALS, letter.t, FAR + letter.party).random(2)
-        return bool(vanishes < self.rate and (letter.kind in AFTER or when < 0.5))
+        in_this_half = letter.kind == "round" or (letter.kind in AFTER) or when < 0.5
+        return bool(vanishes < self.rate and in_this_half)
 
 
 @final
@@ -48,6 +49,10 @@ class Unreliable:
     @property
     def size(self) -> int:
         return self.transport.size
+
+    @property
+    def now(self) -> float:
+        return self.transport.now
 
     def post(self, letters: Sequence[Letter]) -> None:
         going = []
