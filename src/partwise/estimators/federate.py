@@ -179,7 +179,9 @@ def federate(
     ledger = None if promise is None else Ledger(promise, None if folder is None else folder / FILE)
     server = Vault(study, None if folder is None else folder / SERVER)
     default = partial(transport, wishes=wishes, asynchronous=chosen.asynchronous, now=clock(server))
-    mail = Correspondence(study, (carried or default)(seats), transcript=Transcript(path=None if folder is None else folder / TRANSCRIPT))
+    mail = Correspondence(
+        study, (carried or default)(seats), transcript=Transcript(path=None if folder is None else folder / TRANSCRIPT)
+    )
     terms = Terms(
         chosen.rounds, float(wishes.tol), ledger=ledger,
         measure_every=wishes.measure_every if promise is None and not safety.only_sums else 0,
