@@ -109,8 +109,9 @@ def test_one_unit_moves_what_a_party_says_within_the_sensitivity_of_its_ledger(m
     ended = study(method, privacy)
     public = {**chosen.opening(), "H": ended.H, **({"clip": np.array(0.4)} if method == "exact" else {})}
     for t in range(1, chosen.rounds + 1):
-        if method == "exact" and not set(chosen.asked.needs(t)) <= set(public):
-            public |= {"direction": ended.H[0], "shrink": np.array(0.5)}
+        if method == "exact" and "basis" in chosen.asked.needs(t):
+            r, _ = chosen.asked.needs(t)["basis"]
+            public |= {"features": np.arange(M, dtype=float), "basis": np.eye(M)[:r], "shrink": np.full(r, 0.5)}
         down = chosen.down(public, t, 1)
         mechanism = chosen.release(down, t, 1).mechanism
         entries = mechanism.entries

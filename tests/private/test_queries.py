@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from partwise.algorithms.private import moments
 from partwise.algorithms.private.methods import METHODS, method
-from partwise.algorithms.private.query import Knowledge, random_components
-from partwise.algorithms.private.records import Metric, exact_rows, row_scales
+from partwise.algorithms.private.query import Knowledge, apart, random_components
+from partwise.algorithms.private.records import exact_rows, row_scales
 from partwise.algorithms.private.shrinkage import cleaned_rectangular, cleaned_symmetric, positive_part
+from partwise.algorithms.private.views import SHORTEST, View, shrinks
 from partwise.data import as_matrix
 from partwise.privacy.vectors import pack, unpack_gram
 
@@ -101,7 +103,7 @@ def test_rows_that_all_point_one_way_are_released_like_any_others():
     chosen = method("moments", known(), {})
     for size in (0.9, 1.0, 1.5):
         public = chosen.learn({}, np.full(M, size / 3), 1e-6, 1)
-        assert 0.1 <= public["shrink"] <= 1
+        assert SHORTEST <= public["shrink"] <= 1
         assert chosen.query({**public, "clip": np.array(0.1)}, 3).sensitivity > 0
 
 
@@ -111,7 +113,8 @@ def test_the_sensitivities_are_reached():
     X = np.tile(np.eye(M)[0], (N, 1))
     other = X.copy()
     other[0] = np.eye(M)[1]
-    public = {"direction": np.full(M, M**-0.5), "shrink": np.array(1.0), "clip": np.array(1.0)}
+    view = View(np.arange(M), np.full((1, M), M**-0.5), np.ones(1))
+    public = {**view.public(), "clip": np.array(1.0)}
     for t in (1, 2, 3):
         query = chosen.query(public, t)
         apart = np.linalg.norm(query.answer(as_matrix(X)) - query.answer(as_matrix(other)))
@@ -134,14 +137,52 @@ def test_w_of_a_row_is_the_same_bits_whatever_the_other_rows_are(form):
     np.testing.assert_array_equal(*alone)
 
 
-def test_lengths_in_a_metric():
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+def test_a_view_is_what_it_says(form):
     rng = np.random.default_rng(0)
-    basis = np.linalg.qr(rng.standard_normal((M, 2)))[0].T
-    metric, X = Metric(basis, np.array([0.2, 0.5])), records()
-    Z = X - (X @ basis.T * (1 - metric.shrink)) @ basis
-    np.testing.assert_allclose(metric.lengths(as_matrix(X), np.ones(N)), np.linalg.norm(Z, axis=1))
-    np.testing.assert_allclose(metric.of_moment(X.T @ X), Z.T @ Z)
-    np.testing.assert_allclose(metric.unshrunk(Z), X)
+    features = np.array([0, 2, 3, 5, 7, 8])
+    basis = np.linalg.qr(rng.standard_normal((len(features), 2)))[0].T
+    view, X = View(features, basis, np.array([0.2, 0.5])), records()
+    seen = X[:, features]
+    Z = seen - (seen @ basis.T * (1 - view.shrink)) @ basis
+    ((shown, scales),) = view.blocks(as_matrix(form(X)), known())
+    np.testing.assert_allclose(scales, 1 / np.linalg.norm(X, axis=1))
+    np.testing.assert_allclose(view.lengths(shown, np.ones(N)), np.linalg.norm(Z, axis=1), atol=1e-6)
+    np.testing.assert_allclose(view.of_moment(seen.T @ seen), Z.T @ Z)
+    np.testing.assert_allclose(view.back(Z.T @ Z), seen.T @ seen)
+    np.testing.assert_allclose(view.unshrunk(Z), seen)
+
+
+def test_what_is_made_short_still_stands_out_and_leaves_a_shorter_rest():
+    values, noise = np.array([0.6, 0.2, 0.01]), 0.05
+    shrink = shrinks(values, 0.1, noise, 0.05)
+    left = float(shrink**2 @ values) + 0.1
+    assert left < 0.5
+    np.testing.assert_allclose(shrink[:2] ** 2 * values[:2], 2.5 * noise * left, rtol=1e-3)
+    assert shrink[2] == 1
+    assert float(shrinks(values, 0.0, 0.2, 0.05)[0] ** 2 * 0.6) == pytest.approx(0.5 * 0.05**2, rel=0.1)
+
+
+def test_of_many_features_those_with_the_largest_means_are_kept(monkeypatch):
+    for name, value in {"WIDE": 6, "FEWEST": 3}.items():
+        monkeypatch.setattr(moments, name, value)
+    X = records()
+    X[:, [1, 4, 6, 7]] = 1e-6
+    for mu, kept in ((400.0, 6), (1.0, 4), (1e-3, 3)):
+        chosen = method("moments", known(mu=mu), {})
+        triangle = kept * (kept + 1) // 2
+        assert [query.entries for query in conversation(chosen, X)] == [M, 20, triangle, 20, triangle]
+    public = chosen.learn({}, X.mean(axis=0), 0.0, 1)
+    assert set(public["features"]) <= {0, 2, 3, 5, 8}
+
+
+def test_components_are_kept_apart():
+    H = np.repeat(random_components(known())[:1], K, axis=0)
+    H[:, 2] = 0
+    moved = apart(H, known())
+    np.testing.assert_allclose(np.linalg.norm(moved, axis=1), 1)
+    assert not moved[:, 2].any()
+    assert np.linalg.eigvalsh(moved @ moved.T)[0] > 1e-8
 
 
 def test_cleaning_brings_a_spiked_matrix_nearer_to_the_truth():

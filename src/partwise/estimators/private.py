@@ -40,9 +40,9 @@ class PrivateNMF(NonnegativeTransformer):
     neighbours : "replace" (one row becomes any other; n is public) or "add-remove" (a row is there or not; give `n_records`).
     n_records : the public number of rows that sums are divided by; only needed for "add-remove".
     row_norm : "unit": every row is brought to length one; a number: longer rows are shortened to it. It must be public.
-    method : "moments" (three releases, then everything is free; for up to some thousand features), "residual" (dense), "plain"
-        (sparse text), "ppnmf", "ppnmf-as-published", or "auto", which looks at the number of features, and at `density` or, where
-        that is not given, at the type of the container: never at entries.
+    method : "moments" (five releases, then everything is free; of more than two thousand features it keeps those that stand out),
+        "residual" and "plain" (iterative), "ppnmf", "ppnmf-as-published", or "auto", which looks at the number of features, and at
+        `density` or, where that is not given, at the type of the container: never at entries.
     rounds, start_share : of the iterative methods: how many releases, and the share of the budget for the start. None: as documented.
     density : the share of nonzero entries, if that is public.
     publish_error : a share of the budget for `published_error_`; 0: the error is not published.

@@ -19,7 +19,7 @@ from typing import final
 
 import numpy as np
 
-from partwise.algorithms.private.query import Knowledge, Query, random_components, unit_rows
+from partwise.algorithms.private.query import Knowledge, Query, apart, random_components, unit_rows
 from partwise.algorithms.private.records import Clips, group_sums, statistics
 from partwise.algorithms.private.shrinkage import cleaned_rectangular, positive_part
 from partwise.currency import Array, Arrays, NormalEq
@@ -140,4 +140,4 @@ class Iterated:
         else:
             cross = np.where(seen["cross"] > self.threshold * deviation, seen["cross"], 0.0)
             moved, _ = Hals(self.sweeps)(H, NormalEq(gram, cross), ())
-        return unit_rows(moved, H)
+        return apart(unit_rows(moved, H), self.known)

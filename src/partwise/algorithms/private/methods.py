@@ -7,24 +7,25 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from partwise.algorithms.private.iterated import Iterated
-from partwise.algorithms.private.moments import Moments
+from partwise.algorithms.private.moments import WIDE, Moments
 from partwise.algorithms.private.ppnmf import Ppnmf, PpnmfAsPublished
 from partwise.algorithms.private.query import Knowledge, PrivateMethod
 from partwise.algorithms.private.records import Outlying
 from partwise.algorithms.single.methods import whole
 from partwise.errors import OptionError
 
-WIDE = 3000  # features: a second moment of more takes over 70 MB, and its noise grows with √m
 SHARP = (
     3e4  # n μ from which no w is clipped by "plain": a tight clip lessens noise, and weighs records by other than ‖w‖
 )
 SPARSE = 0.1  # of the entries: below, data counts as sparse
 
 
-def moments(known: Knowledge, *, start_share: float = 0.1, quantile: float = 0.25) -> PrivateMethod:
-    """Three releases, then NMF of simulated rows; `start_share` is for the mean, `quantile` of the records are not clipped."""
-    mean = within(start_share, "start_share", 0, 0.99)
-    return Moments(known, (mean, 0.01, 0.99 - mean), within(quantile, "quantile", 0, 1))
+def moments(
+    known: Knowledge, *, start_share: float = 0.1, first_share: float = 0.2, quantile: float = 0.25
+) -> PrivateMethod:
+    """Five releases, then NMF of simulated rows; `start_share` is for the mean, `quantile` of the records are not clipped."""
+    return Moments(known, within(start_share, "start_share", 0, 0.9), within(first_share, "first_share", 0, 1),
+                   within(quantile, "quantile", 0, 1))  # fmt: skip
 
 
 def residual(
@@ -106,9 +107,10 @@ class Choice(NamedTuple):
 def choose(known: Knowledge, *, sparse: bool, why: str) -> Choice:
     """By the number of features, and by sparsity, where that is public: the data itself is not looked at."""
     if known.m <= WIDE:
-        return Choice("moments", f"{known.m} features: few enough for a second moment, which is released once")
-    name, kind = ("plain", "sparse") if sparse else ("residual", "dense")
-    return Choice(name, f"{known.m} features, and {kind} ({why})")
+        return Choice("moments", f"{known.m} features: few enough for a second moment of them all")
+    if sparse:
+        return Choice("moments", f"{known.m} features, and sparse ({why}): the second moment of those that occur most")
+    return Choice("residual", f"{known.m} features, and dense ({why}): too many for a second moment")
 
 
 def method(name: str, known: Knowledge, options: Mapping[str, Any]) -> PrivateMethod:

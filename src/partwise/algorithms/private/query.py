@@ -20,6 +20,8 @@ from partwise.privacy.clip import check_limit
 from partwise.protocols import Matrix
 from partwise.randomness import Purpose, columns
 
+APART = 3e-3
+
 
 @final
 @dataclass(frozen=True)
@@ -98,3 +100,15 @@ def unit_rows(H: Array, otherwise: Array) -> Array:
     """Rows of length one; `otherwise` (m,) or (k, m) in place of dead ones."""
     lengths = np.linalg.norm(H, axis=1, keepdims=True)
     return np.where(lengths > 0, H / np.where(lengths > 0, lengths, 1.0), otherwise)
+
+
+def apart(H: Array, known: Knowledge) -> Array:
+    """H (k, m), each entry changed by up to APART of itself, by public random numbers; rows of length one.
+
+    Noisy statistics of low rank give components that depend on one another linearly: then least squares have no single solution,
+    and exact methods go in circles. Zeros stay zeros.
+    """
+    drawn = columns(lambda rng, size: rng.uniform(-APART, APART, (size, len(H))), H.shape, known.seed, Purpose.SIMULATE)
+    moved = H * (1 + drawn)
+    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
+    return moved / np.where(lengths > 0, lengths, 1.0)

@@ -15,7 +15,7 @@ from partwise.algorithms.single.robust import exact_robust_W
 from partwise.currency import Array, NormalEq
 from partwise.data import Entries, as_matrix
 from partwise.data.dense import row_slices
-from partwise.data.moments import second_moment, weighted_mean
+from partwise.data.moments import weighted_mean
 from partwise.data.outliers import dense_rows, outliers
 from partwise.kernels.threads import side_by_side
 from partwise.privacy.clip import clip_scales
@@ -36,42 +36,6 @@ def row_scales(X: Entries, known: Knowledge) -> Array:
 def mean(X: Entries, known: Knowledge) -> Array:
     """(m,): Σ x / n."""
     return weighted_mean(X, row_scales(X, known)) / known.n
-
-
-class Metric(NamedTuple):
-    """z = x − basisᵀ (1 − shrink) basis x: strong directions, known already, made short, so that the rest may be clipped tightly."""
-
-    basis: Array  # (r, m), orthonormal rows; rows of zeros are no directions
-    shrink: Array  # (r,), in (0, 1]
-
-    def lengths(self, X: Entries, scales: Array) -> Array:
-        """(n,): ‖z‖ of each row, made directly where the difference of squares would lose its digits."""
-        along = X.times(self.basis) * scales
-        squares = X.row_sq_norms() * scales**2 - ((1 - self.shrink**2)[:, None] * along**2).sum(axis=0)
-        return np.sqrt(np.maximum(squares, 0.0))
-
-    def of_moment(self, S: Array) -> Array:
-        """Σ z zᵀ from Σ x xᵀ."""
-        T = np.eye(len(S)) - (self.basis.T * (1 - self.shrink)) @ self.basis
-        return T @ S @ T
-
-    def unshrunk(self, Z: Array) -> Array:
-        """Rows x for rows z."""
-        return Z + ((Z @ self.basis.T) * (1 / self.shrink - 1)) @ self.basis
-
-
-def length_histogram(X: Entries, known: Knowledge, metric: Metric, edges: Array) -> Array:
-    """(len(edges),): the share of records with ‖z‖ up to each edge but not the one before; longer ones count with the last."""
-    lengths = metric.lengths(X, row_scales(X, known))
-    place = np.minimum(np.searchsorted(edges, lengths), len(edges) - 1)
-    return np.bincount(place, minlength=len(edges)) / known.n
-
-
-def moment(X: Entries, known: Knowledge, metric: Metric, clip: float) -> Array:
-    """(m, m): Σ z zᵀ / n, ‖z‖ ≤ clip."""
-    scales = row_scales(X, known)
-    scales = scales * clip_scales(metric.lengths(X, scales), clip * SAFE)
-    return metric.of_moment(second_moment(X, scales**2)) / known.n
 
 
 def group_sums(X: Entries, known: Knowledge) -> Array:
