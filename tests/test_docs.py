@@ -14,12 +14,14 @@ from partwise.cli import app
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCS = ROOT / "docs"
 GUIDES = [
     ROOT / "README.md",
-    ROOT / "docs" / "data.md",
-    ROOT / "docs" / "privacy.md",
-]  # whose blocks of Python are run, one after another
-SESSIONS = [ROOT / "README.md", ROOT / "docs" / "cli.md", ROOT / "docs" / "privacy.md"]  # whose commands are run
+    DOCS / "data.md",
+    DOCS / "privacy.md",
+    DOCS / "cluster.md",
+]  # whose blocks of Python run, in order
+SESSIONS = [ROOT / "README.md", DOCS / "cli.md", DOCS / "privacy.md"]  # whose commands are run
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 ERROR = re.compile(r"^(.*)relative error +([\d.]+)", re.MULTILINE)
