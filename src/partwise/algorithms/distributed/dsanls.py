@@ -28,7 +28,7 @@ from typing import final
 import numpy as np
 
 from partwise.algorithms.distributed.did import spoken
-from partwise.algorithms.distributed.products import by_panels, sides
+from partwise.algorithms.distributed.products import by_panels
 from partwise.algorithms.distributed.spread import Spread
 from partwise.algorithms.single.alternating import Penalty
 from partwise.algorithms.single.sanls import Sanls
@@ -53,7 +53,7 @@ class Dsanls:
         return State(Wt, H, self._loss(X, Wt, H), self._penalty(X, Wt, H))
 
     def step(self, X: Spread, state: State, t: int) -> State:
-        rows, columns = sides(self.layout, X.comm)
+        rows, columns = X.sides
         X_rows, X_columns = X.shard.rows, X.shard.columns
         assert X_rows is not None
         assert X_columns is not None
@@ -85,7 +85,7 @@ class Dsanls:
 
     def _loss(self, X: Spread, Wt: Array, H: Array) -> float:
         """½ (‖X‖² − 2 ⟨X, W H⟩ + ⟨WᵀW, HHᵀ⟩); the residual itself where that has lost its digits."""
-        rows, columns = sides(self.layout, X.comm)
+        rows, columns = X.sides
         inner = self._inner_product(X, Wt, H, rows, columns)
         k, grams = self.k, [(F @ F.T).astype(np.float64) for F in (Wt, H)]
         said = X.comm.sum(np.concatenate([[inner], *(gram.ravel() for gram in grams)]))

@@ -10,7 +10,8 @@ Neither the layout nor the method knows a communicator: so a plan, or a choice b
 `Network().of(step.messages(t), itemsize).seconds`.
 
 To add a method: a file with a frozen dataclass that is a `Distributed`, a function (problem, layout, *, options…) here, and its entry
-in METHODS with the kind of layout that it needs (`data.ownership`). The laws (tests/distributed) run over METHODS.
+in METHODS with the kind of layout that it needs (`data.ownership`), and its work in `model.WORK`. The laws (tests/distributed) run over
+METHODS.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from partwise.comm import Grid, sum_numbers, sum_together
+from partwise.algorithms.distributed.products import sides
+from partwise.comm import Grid, Side, sum_numbers, sum_together
 from partwise.currency import Array, NormalEq
 from partwise.data import Layout, Shard, layout
 from partwise.data.entries import CANCELLED, Entries
@@ -54,6 +55,13 @@ class Spread:
         if "grid" not in self._once:
             self._once["grid"] = Grid.of(self.comm, self.layout.grid)
         return self._once["grid"]
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """How W and how H is cut up among the ranks."""
+        if "sides" not in self._once:
+            self._once["sides"] = sides(self.layout, self.comm)
+        return self._once["sides"]
 
     @property
     def shape(self) -> tuple[int, int]:
