@@ -160,7 +160,7 @@ def test_what_is_made_short_still_stands_out_and_leaves_a_shorter_rest():
     assert left < 0.5
     np.testing.assert_allclose(shrink[:2] ** 2 * values[:2], 2.5 * noise * left, rtol=1e-3)
     assert shrink[2] == 1
-    assert float(shrinks(values, 0.0, 0.2, 0.05)[0] ** 2 * 0.6) == pytest.approx(0.5 * 0.05**2, rel=0.1)
+    assert float(shrinks(values, 0.0, 0.05, 0.05)[0] ** 2 * 0.6) == pytest.approx(0.125 * 0.05**2, rel=0.01)
 
 
 def test_of_many_features_those_with_the_largest_means_are_kept(monkeypatch):
