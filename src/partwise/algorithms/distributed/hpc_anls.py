@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -32,7 +33,7 @@ from partwise.algorithms.distributed.spread import Spread
 from partwise.algorithms.single.alternating import Alternating, Violation
 from partwise.currency import Array, Message, NormalEq, State
 from partwise.data import Layout
-from partwise.data.ownership import widths
+from partwise.data.ownership import even_cuts
 from partwise.kernels.sums import dot64
 
 
@@ -111,11 +112,17 @@ def gathered_H(X: Spread, H: Array) -> Array:
 
 def parts_of_W(layout: Layout, rank: int) -> list[int]:
     """How wide the parts of W_i are, over a rank's row of the grid."""
-    (i, _), pc = layout.place(rank), layout.grid[1]
-    return widths([layout.part_W(i * pc + j) for j in range(pc)])
+    i, _ = layout.place(rank)
+    return _even(layout.row_cuts[i : i + 2], layout.grid[1])
 
 
 def parts_of_H(layout: Layout, rank: int) -> list[int]:
     """How wide the parts of H_j are, over a rank's column of the grid."""
-    (_, j), (pr, pc) = layout.place(rank), layout.grid
-    return widths([layout.part_H(i * pc + j) for i in range(pr)])
+    _, j = layout.place(rank)
+    return _even(layout.column_cuts[j : j + 2], layout.grid[0])
+
+
+def _even(cuts: tuple[int, ...], parts: int) -> list[int]:
+    """As `Layout.part_W` and `part_H` cut a piece, but for all parts at once: thousands of ranks ask in every iteration."""
+    first, stop = cuts
+    return [b - a for a, b in pairwise(even_cuts(stop - first, parts))]
