@@ -92,6 +92,9 @@ def test_tampering_is_found(call, here, tamper):
 
 def test_methods_and_their_options(call, here):
     sp.save_npz(here / "S.npz", sp.csr_array(np.load(here / "X.npy")))
+    laplace = call("fit", "X.npy", "-k", 2, *PRIVATE, "--mechanism", "laplace", "--json")
+    assert json.loads(laplace.stdout)["private"] is True
+    assert "with lattice Laplace noise" in words(call("audit", "run").stdout)
     for solver, option in (("residual", "rounds=4"), ("plain", "rounds=3"), ("ppnmf", "rounds=5")):
         result = call(
             "fit", "S.npz", "-k", 2, *PRIVATE, "--solver", solver, "--solver-option", option, "--force", "--json"

@@ -16,7 +16,8 @@ from scipy.stats import norm
 from partwise.errors import MissingExtraError, OptionError
 from partwise.privacy import oracle
 from partwise.privacy.accountant import Accountant, Budget
-from partwise.privacy.events import Gaussian, Laplace, Sampled, from_json, to_json
+from partwise.privacy.certified import concentrated_mu
+from partwise.privacy.events import Discrete, Gaussian, Laplace, Sampled, from_json, to_json
 from partwise.privacy.gaussian import delta_of, epsilon_of, mu_of
 
 MUS = [0.03, 0.3, 1.0, 3.0, 12.0]
@@ -97,6 +98,20 @@ def test_sampling_amplifies_and_rdp_is_above_pld():
     assert oracle.epsilon_by_rdp(sampled.events(), 1e-5) > sampled.epsilon(1e-5)
 
 
+def test_discrete_noise_is_counted_as_zcdp_which_the_published_conversion_bounds():
+    """ρ + 2√(ρ ln 1/δ) from above, the Gaussian curve from below; and ρ adds up."""
+    spent = Accountant().after(Discrete(3.0)).after(Discrete(4.0))
+    rho = 1 / 18 + 1 / 32
+    paper = rho + 2 * math.sqrt(rho * math.log(1e5))
+    assert epsilon_of(1e-5, math.sqrt(2 * rho)) < spent.epsilon(1e-5) < paper
+    whole = Accountant().after(Discrete(1 / math.sqrt(2 * rho)))
+    assert spent.epsilon(1e-5) == pytest.approx(whole.epsilon(1e-5), rel=1e-9)
+    budget = Budget(1.0, 1e-5)
+    mu = concentrated_mu(budget)
+    assert 0.8 * budget.mu < mu < budget.mu
+    assert budget.allows(Accountant().after(Discrete(1 / mu)).epsilon(1e-5))
+
+
 def test_sampling_with_replaced_neighbours_is_refused():
     with pytest.raises(OptionError, match="add-remove"):
         Accountant("replace").after(Sampled(0.01, Gaussian(1.0)))
@@ -114,7 +129,7 @@ def test_events_have_finite_positive_noise(multiplier):
         Gaussian(multiplier)
 
 
-@pytest.mark.parametrize("event", [Gaussian(1.25), Laplace(3.0), Sampled(0.125, Gaussian(0.7))])
+@pytest.mark.parametrize("event", [Gaussian(1.25), Discrete(1.25), Laplace(3.0), Sampled(0.125, Gaussian(0.7))])
 def test_events_survive_json(event):
     assert from_json(to_json(event)) == event
 

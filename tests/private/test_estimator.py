@@ -1,11 +1,15 @@
 """PrivateNMF: what it spends, what it refuses, what one row may depend on."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from partwise import PrivateNMF
+from partwise.errors import MissingExtraError
 from partwise.privacy.accountant import Accountant
+from partwise.privacy.checking import check
 from partwise.privacy.ledger import BudgetSpentError, replayed
 
 METHODS = ["moments", "residual", "plain", "ppnmf"]
@@ -41,6 +45,25 @@ def test_spends_its_budget_and_no_more(method, neighbours):
     assert model.published_error_ >= 0
     assert (model.components_ >= 0).all()
     np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "analytic", "opendp"])
+def test_other_mechanisms_spend_the_same_budget_and_pass_their_audit(mechanism, tmp_path):
+    if mechanism == "opendp":
+        pytest.importorskip("opendp", reason="OpenDP is an extra of its own: pip install 'partwise[opendp]'")
+    model = PrivateNMF(3, mechanism=mechanism, epsilon=2.0, delta=1e-6, random_state=0).fit(parts())
+    checked = check(model.ledger_.content)
+    assert checked.sound, checked.breaches
+    assert 1.5 < model.epsilon_spent_ <= 2.0
+    assert checked.epsilon_found == pytest.approx(model.epsilon_spent_, rel=1e-3)
+    assert {"laplace": "Laplace", "analytic": "analytic", "opendp": "OpenDP"}[mechanism] in model.statement_
+
+
+def test_without_opendp_a_sentence_says_how_to_get_it_and_nothing_is_written_down(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    with pytest.raises(MissingExtraError, match=r"partwise\[opendp\]"):
+        PrivateNMF(3, mechanism="opendp", ledger=tmp_path / "l").fit(parts())
+    assert (tmp_path / "l").read_text().count("release") == 0
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -90,6 +113,8 @@ def test_scale_of_rows_does_not_matter_where_they_are_brought_to_length_one(meth
         ({"unit": "party"}, "FederatedNMF"),
         ({"publish_error": 1}, "expected a share of the budget"),
         ({"density": 2}, "as publicly known"),
+        ({"mechanism": "cauchy"}, "expected one of: lattice, opendp, laplace, analytic"),
+        ({"mechanism": "opendp", "insecure_seed": 1}, "no seed repeats"),
         ({"n_components": "auto"}, "does not"),
     ],
 )

@@ -51,6 +51,7 @@ def fit(
     density: p.Density = None,
     publish_error: p.PublishError = 0.0,
     ledger: p.LedgerPath = None,
+    mechanism: p.Mechanism = "lattice",
     insecure_seed: p.InsecureSeed = None,
     threads: o.Threads = None,
     checkpoint_every: o.CheckpointEvery = None,

@@ -74,7 +74,7 @@ def _wishes(given: Mapping[str, Any]) -> Wishes:
         n_components=given["k"], epsilon=given["epsilon"], delta=given["delta"], neighbours=given["neighbours"],
         n_records=given["records"], row_norm=norm, density=given["density"], method=given["solver"],
         options=wishes.solver_options(given["solver_option"]), publish_error=given["publish_error"],
-        seed=given["seed"], insecure_seed=given["insecure_seed"],
+        seed=given["seed"], insecure_seed=given["insecure_seed"], mechanism=given["mechanism"],
     )  # fmt: skip
 
 

@@ -42,12 +42,16 @@ LedgerPath = Annotated[
     Path | None,
     _option("--ledger", metavar="FILE", help="One ledger, and so one budget, for all private fits of these data."),
 ]
+Mechanism = Annotated[
+    str, _option("--mechanism", metavar="lattice|opendp|laplace|analytic", help="Which noise; else lattice Gaussian.")
+]
 InsecureSeed = Annotated[
     int | None, _option("--insecure-seed", metavar="N", help="Noise that can be repeated, and subtracted: for tests.")
 ]
 
 OURS = {
     "epsilon", "delta", "neighbours", "records", "row_norm", "density", "publish_error", "ledger", "insecure_seed",
+    "mechanism",
 }  # fmt: skip
 SHARED = {
     "data", "k", "output", "solver", "solver_option", "seed", "key", "missing", "negative", "threads", "force", "json", "quiet",

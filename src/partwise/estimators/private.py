@@ -48,6 +48,9 @@ class PrivateNMF(NonnegativeTransformer):
     publish_error : a share of the budget for `published_error_`; 0: the error is not published.
     method_options : dict, the method's own options.
     init, tol : only what does not depend on the data: None or "random", and 0.
+    mechanism : "lattice" (Gaussian noise on a lattice); "opendp" (discrete Gaussian of OpenDP, verified by others; extra [opendp]; counted
+        as zCDP, so it needs a little more); "laplace" (for ε alone; L1 sensitivities are √d times as large, so much more); "analytic"
+        (Gaussian in floating point, whose low bits may tell; to compare with).
     random_state : names the public random numbers (starts, simulated rows); they need not be secret.
     insecure_seed : makes the noise repeatable, for tests: whoever knows it can subtract the noise. None in earnest.
     ledger : a path, where the ledger is kept, line by line, before anything is released; a fit whose terms are the same goes on with it and
@@ -94,6 +97,7 @@ class PrivateNMF(NonnegativeTransformer):
         method_options: Mapping[str, Any] | None = None,
         init: str | None = None,
         tol: float = 0.0,
+        mechanism: str = "lattice",
         random_state: Any = None,
         insecure_seed: int | None = None,
         ledger: str | Path | None = None,
@@ -114,6 +118,7 @@ class PrivateNMF(NonnegativeTransformer):
         self.method_options = method_options
         self.init = init
         self.tol = tol
+        self.mechanism = mechanism
         self.random_state = random_state
         self.insecure_seed = insecure_seed
         self.ledger = ledger
@@ -173,7 +178,7 @@ class PrivateNMF(NonnegativeTransformer):
         options |= {name: value for name in ("rounds", "start_share") if (value := getattr(self, name)) is not None}
         return Wishes(
             self.n_components, self.epsilon, self.delta, self.unit, self.neighbours, self.n_records, self.row_norm, self.density,
-            self.method, options, self.publish_error, self._seed(), self.insecure_seed,
+            self.method, options, self.publish_error, self._seed(), self.insecure_seed, self.mechanism,
         )  # fmt: skip
 
     def _seed(self) -> int:

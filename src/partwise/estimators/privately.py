@@ -18,6 +18,8 @@ from partwise.data import Dense, Entries, Sparse, Streamed, as_matrix
 from partwise.drivers.releases import Watch, released, run_releases
 from partwise.errors import DataError, OptionError
 from partwise.privacy.accountant import Budget, check_neighbours
+from partwise.privacy.certified import SEEDLESS
+from partwise.privacy.choosing import MECHANISMS
 from partwise.privacy.ledger import NOTE, Ledger
 from partwise.privacy.terms import Terms
 from partwise.start import start
@@ -46,6 +48,7 @@ class Wishes:
     publish_error: float = 0.0
     seed: int = 0
     insecure_seed: int | None = None
+    mechanism: str = "lattice"
 
     def __post_init__(self) -> None:
         if (
@@ -59,6 +62,10 @@ class Wishes:
             raise OptionError(f"unit={self.unit!r}: where one curator holds all rows, a unit is a 'record', one row. Whole parties are "
                               "protected by FederatedNMF.")  # fmt: skip
         check_neighbours(self.neighbours)
+        if self.mechanism == "opendp" and self.insecure_seed is not None:
+            raise OptionError(SEEDLESS)
+        if self.mechanism not in MECHANISMS:
+            raise OptionError(f"mechanism={self.mechanism!r} is not known; expected one of: {', '.join(MECHANISMS)}.")
         if self.row_norm != "unit" and not (
             isinstance(self.row_norm, (int, float)) and 0 < self.row_norm < float("inf")
         ):
@@ -107,6 +114,7 @@ class Prepared(NamedTuple):
     choice: Choice
     ledger: Ledger
     mu_of_error: float  # what the error may cost; 0: it is not published
+    noise: str  # which mechanism
 
 
 class PrivateFactorization(NamedTuple):
@@ -148,7 +156,7 @@ def prepare_private(X: Entries, wishes: Wishes, ledger: Path | None = None) -> P
     opened = Ledger(terms, ledger)
     for leak in leaks:
         opened.note(leak, private=False)
-    return Prepared(chosen, choice, opened, mu * wishes.publish_error**0.5)
+    return Prepared(chosen, choice, opened, mu * wishes.publish_error**0.5, wishes.mechanism)
 
 
 def _with_start(
@@ -170,13 +178,13 @@ def _scaled(X: Any, known: Knowledge) -> Array:
 
 def factorize_private(X: Entries, prepared: Prepared, watchers: Sequence[Watch] = ()) -> PrivateFactorization:
     """Ask, learn, publish."""
-    chosen, choice, ledger, mu_of_error = prepared
-    public = run_releases(chosen, X, ledger, watchers)
+    chosen, choice, ledger, mu_of_error, noise = prepared
+    public = run_releases(chosen, X, ledger, watchers, noise)
     H, error = chosen.components(public), None
     if mu_of_error:
         n = chosen.known.n
         query = Query("mean squared error", 1, 1.0 / n, 1.0, lambda X: np.array([mean_sq_error(X, chosen.known, H)]))
-        noisy, _ = released(query, mu_of_error, X, ledger, chosen.rounds + 1)
+        noisy, _ = released(query, mu_of_error, X, ledger, chosen.rounds + 1, noise)
         error = float(max(noisy[0], 0.0)) ** 0.5
     leaks = any(entry["kind"] == NOTE and not entry["private"] for entry in ledger.entries)
     return PrivateFactorization(H, ledger, choice, chosen.rounds, leaks, error)

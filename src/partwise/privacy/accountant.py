@@ -10,7 +10,7 @@ from typing import Literal, final
 
 from partwise.errors import OptionError
 from partwise.privacy import oracle
-from partwise.privacy.events import Event, Gaussian, Laplace, Sampled, refused
+from partwise.privacy.events import Discrete, Event, Gaussian, Laplace, Sampled, refused
 from partwise.privacy.gaussian import delta_of, epsilon_of, mu_of
 
 Neighbours = Literal["replace", "add-remove"]
@@ -34,7 +34,7 @@ class Accountant:
         """What it will be when `event` has happened `times` times more."""
         if isinstance(event, Gaussian):
             return Accountant(self.neighbours, self.mu_squared + times / event.noise_multiplier**2, self.others)
-        if not isinstance(event, (Laplace, Sampled)):
+        if not isinstance(event, (Discrete, Laplace, Sampled)):
             raise refused(event)
         if isinstance(event, Sampled) and self.neighbours != "add-remove":
             raise OptionError(

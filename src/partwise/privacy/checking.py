@@ -162,7 +162,7 @@ def _recompute(result: Checked) -> None:
     counted = Counter(from_json(entry["event"]) for entry in result.releases)
     everything = list(counted.items())
     if oracle.available():
-        result.by = "dp-accounting (privacy loss distributions)"
+        result.by = f"dp-accounting ({oracle.way(everything)})"
         result.epsilon_found = oracle.epsilon(everything, delta)
     elif all(isinstance(event, Gaussian) for event in counted):
         result.by = "partwise's own formula only: dp-accounting is not installed (pip install 'partwise[dp]')"

@@ -23,6 +23,17 @@ class Gaussian:
 
 @final
 @dataclass(frozen=True)
+class Discrete:
+    """Discrete Gaussian noise on whole numbers (Canonne, Kamath & Steinke 2020): 1/(2 noise_multiplier²)-zCDP, and counted so."""
+
+    noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        _check_multiplier(self.noise_multiplier)
+
+
+@final
+@dataclass(frozen=True)
 class Laplace:
     """Laplace noise: `noise_multiplier` is its scale by the L1 sensitivity; alone it is 1/noise_multiplier-private."""
 
@@ -47,7 +58,7 @@ class Sampled:
             )
 
 
-Event = Gaussian | Laplace | Sampled
+Event = Gaussian | Discrete | Laplace | Sampled
 
 
 def _check_multiplier(value: float) -> None:
@@ -63,6 +74,8 @@ def to_json(event: Event) -> dict[str, Any]:
     match event:
         case Gaussian(multiplier):
             return {"noise": "gaussian", "noise_multiplier": multiplier}
+        case Discrete(multiplier):
+            return {"noise": "discrete-gaussian", "noise_multiplier": multiplier}
         case Laplace(multiplier):
             return {"noise": "laplace", "noise_multiplier": multiplier}
         case Sampled(probability, inner):
@@ -72,11 +85,15 @@ def to_json(event: Event) -> dict[str, Any]:
 
 def from_json(said: Mapping[str, Any]) -> Event:
     """From a ledger's line; what is not known is refused."""
-    kinds = {"gaussian": Gaussian, "laplace": Laplace}
+    kinds = {"gaussian": Gaussian, "discrete-gaussian": Discrete, "laplace": Laplace}
     if not _wellformed(said) or said["noise"] not in kinds:
         raise DataError(f"The event {said} is not one that this version can count. Use the version that wrote it.")
     event = kinds[said["noise"]](float(said["noise_multiplier"]))
-    return Sampled(float(said["sampled"]), event) if "sampled" in said else event
+    if "sampled" not in said:
+        return event
+    if isinstance(event, Discrete):
+        raise DataError(f"The event {said} is not one that this version can count. Use the version that wrote it.")
+    return Sampled(float(said["sampled"]), event)
 
 
 def _wellformed(said: Mapping[str, Any]) -> bool:
@@ -94,6 +111,6 @@ def _wellformed(said: Mapping[str, Any]) -> bool:
 def refused(event: object) -> OptionError:
     """What is said of an event that nobody can count."""
     return OptionError(
-        f"{event!r} is no event that the accountant knows: it counts Gaussian, Laplace and Poisson-sampled noise. "
+        f"{event!r} is no event that the accountant knows: it counts Gaussian, discrete Gaussian, Laplace and Poisson-sampled noise. "
         "What cannot be counted is not released."
     )

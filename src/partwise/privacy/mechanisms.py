@@ -40,6 +40,11 @@ class Mechanism(Protocol):
         ...
 
     @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise in every entry."""
+        ...
+
+    @property
     def event(self) -> Event: ...
 
     @property
@@ -77,6 +82,10 @@ class LatticeGaussian:
     def sensitivity(self) -> float:
         """Δ + √d g."""
         return self.l2_sensitivity + math.sqrt(self.entries) * self.step
+
+    @property
+    def deviation(self) -> float:
+        return self.scale
 
     @property
     def event(self) -> Gaussian:
@@ -130,6 +139,10 @@ class LatticeLaplace:
         return self.l1_sensitivity + self.entries * self.step
 
     @property
+    def deviation(self) -> float:
+        return math.sqrt(2) * self.scale
+
+    @property
     def event(self) -> Laplace:
         """1/(b/Δ)-private."""
         return Laplace(self.scale / self.sensitivity)
@@ -165,6 +178,10 @@ class AnalyticGaussian:
         """The least noise that is μ-private."""
         check_strength(l2_sensitivity, 1 / mu if mu > 0 else mu)
         return cls(l2_sensitivity, l2_sensitivity / mu, entries)
+
+    @property
+    def deviation(self) -> float:
+        return self.scale
 
     @property
     def event(self) -> Gaussian:

@@ -7,9 +7,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from partwise.errors import MissingExtraError
-from partwise.privacy.events import Event, Gaussian, Laplace, Sampled, refused
+from partwise.privacy.events import Discrete, Event, Gaussian, Laplace, Sampled, refused
 
 FINEST = 1e-4  # dp-accounting's own default
+LOSSES, RENYI = "privacy loss distributions", "Rényi divergences"
 Counted = Iterable[tuple[Event, int]]
 
 
@@ -19,18 +20,25 @@ def available() -> bool:
 
 
 def epsilon(events: Counted, delta: float) -> float:
-    """The total ε by privacy loss distributions."""
-    return float(_composed(events, "pld").get_epsilon(delta))
+    """The total ε, by the tightest way there is."""
+    counted = list(events)
+    return float(_composed(counted, way(counted)).get_epsilon(delta))
 
 
 def delta(events: Counted, epsilon: float) -> float:
-    """The total δ by privacy loss distributions."""
-    return float(_composed(events, "pld").get_delta(epsilon))
+    """The total δ, likewise."""
+    counted = list(events)
+    return float(_composed(counted, way(counted)).get_delta(epsilon))
+
+
+def way(events: Counted) -> str:
+    """By privacy loss distributions, or Rényi divergences where something is known to be zCDP and no more."""
+    return RENYI if any(isinstance(event, Discrete) for event, _ in events) else LOSSES
 
 
 def epsilon_by_rdp(events: Counted, delta: float) -> float:
     """The total ε by Rényi divergences: a looser bound, which is cheap for any number of different events."""
-    return float(_composed(events, "rdp").get_epsilon(delta))
+    return float(_composed(events, RENYI).get_epsilon(delta))
 
 
 def _composed(events: Counted, by: str) -> Any:
@@ -41,7 +49,7 @@ def _composed(events: Counted, by: str) -> Any:
     from dp_accounting import pld, rdp
 
     counted = list(events)
-    accountant = rdp.RdpAccountant() if by == "rdp" else pld.PLDAccountant(value_discretization_interval=_grid(counted))
+    accountant = rdp.RdpAccountant() if by == RENYI else pld.PLDAccountant(value_discretization_interval=_grid(counted))
     for event, times in counted:
         accountant.compose(_theirs(event), times)
     return accountant
@@ -61,6 +69,8 @@ def _theirs(event: Event) -> Any:
     match event:
         case Gaussian(multiplier):
             return dp_event.GaussianDpEvent(multiplier)
+        case Discrete(multiplier):
+            return dp_event.ZCDpEvent(1 / (2 * multiplier**2))
         case Laplace(multiplier):
             return dp_event.LaplaceDpEvent(multiplier)
         case Sampled(probability, inner):
