@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Iterator
@@ -53,10 +52,11 @@ def watching(
 
 
 def error_of(trace: Trace) -> str:
-    """The relative error, or the loss where errors are not relative; nothing where neither was measured."""
-    if trace.scale > 0:
-        return f", relative error {ratio(trace.relative_error())}"
-    return "" if math.isnan(trace.last.loss) else f", loss {ratio(trace.last.loss)}"
+    """The newest relative error, or the loss where errors are not relative; nothing where only the start's is known."""
+    known = trace.measured()
+    if not known or (known[-1].t == 0 and trace.last.t > 0):
+        return ""
+    return f", relative error {ratio(trace.relative_error())}" if trace.scale > 0 else f", loss {ratio(known[-1].loss)}"
 
 
 @final

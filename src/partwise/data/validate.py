@@ -154,11 +154,11 @@ def check_block(block: Array, corner: Corner, missing: str, negative: str) -> bo
     if np.isnan(low):
         if missing != "nan":
             raise DataError(_complaint("NaN", np.isnan(block), block, corner)
-                            + f"impute them{OBSERVED_ONLY}.")  # fmt: skip
+                            + f"Impute them{OBSERVED_ONLY}.")  # fmt: skip
         known = block[~np.isnan(block)]
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     if np.isinf(low) or np.isinf(high):
-        raise DataError(_complaint("infinite", np.isinf(block), block, corner) + "replace them by finite numbers.")
+        raise DataError(_complaint("infinite", np.isinf(block), block, corner) + "Replace them by finite numbers.")
     if high > LARGEST[block.dtype]:
         raise DataError(_complaint("huge", block > LARGEST[block.dtype], block, corner) + _too_large(block.dtype))
     if low >= 0:
