@@ -18,6 +18,7 @@ DOCS = ROOT / "docs"
 GUIDES = [
     ROOT / "README.md",
     DOCS / "data.md",
+    DOCS / "scikit-learn.md",
     DOCS / "privacy.md",
     DOCS / "cluster.md",
 ]  # whose blocks of Python run, in order
