@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def measure(asked: argparse.Namespace, store: Store) -> int:
     if asked.fresh:
         store.drop((*fits.TABLES, "kernels"))
     sizes = {"threads": plan.threads, "dtypes": plan.dtypes, "seeds": plan.seeds, "repeats": plan.repeats}
-    if changed := store.sign({"arguments": " ".join(sys.argv[1:]), **sizes}):
+    if changed := store.sign({"arguments": shlex.join(sys.argv[1:]), **sizes}):
         print(
             f"{store.folder} was made with other {changed}; --fresh begins anew, --out goes elsewhere.", file=sys.stderr
         )

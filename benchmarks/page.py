@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 from benchmarks import tables
 from benchmarks.store import Row, Store
@@ -24,7 +26,7 @@ def results(store: Store) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in made["versions"].items())
     memory = f", {made['machine']['memory_bytes'] / 2**30:.0f} GB" if made["machine"]["memory_bytes"] else ""
     where = f"{made['machine']['processor']}, {made['machine']['cores']} cores{memory}; {' and '.join(made['blas'])}"
-    pieces = [f"Measured {runs[0]['date']} to {runs[-1]['date']} on {where}. Versions: {versions}."]
+    pieces = [f"Measured {runs[0]['date']} to {runs[-1]['date']} on {where}. Versions: {versions}.", made_by(runs)]
     if rows := store.rows("fits"):
         pieces += ["### Fits", tables.markdown(tables.fits(rows))]
     if (store.folder / "curves.svg").exists():
@@ -32,6 +34,12 @@ def results(store: Store) -> str:
     if rows := store.rows("kernels"):
         pieces += ["### Parts", tables.markdown(tables.parts(rows))]
     return "\n\n".join(pieces)
+
+
+def made_by(runs: list[dict[str, Any]]) -> str:
+    """The commands, but for where their results went."""
+    lines = (re.sub(r" ?--out \S+", "", f"python -m benchmarks {run['arguments']}") for run in runs)
+    return "Made by:\n\n```sh\n" + "\n".join(dict.fromkeys(lines)) + "\n```"
 
 
 def figure(store: Store) -> list[Path]:
