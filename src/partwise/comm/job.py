@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from partwise.comm.metered import Metered
 from partwise.comm.own import OWN
+from partwise.comm.simulated import Simulated
 from partwise.errors import MissingExtraError, RunError
 from partwise.launch import started
 from partwise.protocols import Comm
@@ -49,18 +51,24 @@ def one_fate(comm: Comm, tell: Callable[[BaseException], int]) -> Iterator[None]
     """What fails within the block on one rank ends the job on all of them, instead of leaving the others to wait for ever.
 
     `tell(error)` says so to the user and gives the exit code; a process that leaves with an exit code has said why. One process alone
-    fails as ever, and so do all ranks where all raise the same.
+    fails as ever, and so do simulated ranks, and all ranks where all raise the same.
     """
     try:
         yield
     except BaseException as error:
         leaving = isinstance(error, SystemExit)
         nobody_waits = getattr(error, "on_all_ranks", False) or (leaving and not error.code)
-        if comm.size == 1 or nobody_waits:
+        if comm.size == 1 or nobody_waits or not _are_processes(comm):
             raise
         from partwise.comm import mpi
 
         mpi.abort((error.code if isinstance(error.code, int) else 1) if leaving else tell(error))
+
+
+def _are_processes(comm: Any) -> bool:
+    while isinstance(comm, Metered):
+        comm = comm.inner
+    return not isinstance(comm, Simulated)
 
 
 def _advice(launcher: str) -> str:
