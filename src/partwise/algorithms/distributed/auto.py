@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from partwise.algorithms.distributed.methods import refuse_unfit
 from partwise.algorithms.distributed.model import Estimate, Speed, estimate
 from partwise.algorithms.single.auto import sampling_pays
 from partwise.algorithms.single.problem import Problem
@@ -43,6 +44,7 @@ def choose(
         and (made := _possible(name, problem, ranks, itemsize, network, speed, grid)) is not None
     ]  # fmt: skip
     if not found:
+        refuse_unfit("did", problem)  # its reason is that of all
         raise OptionError(
             "No method for a cluster can do all that is asked; factorize on one machine, or leave a wish out."
         )
