@@ -77,9 +77,11 @@ CONTESTANTS = (
 REFERENCES = ("no privacy", "random components")
 
 
-def measure(store: Store, names: Iterable[str], seeds: Iterable[int], contestants: Iterable[str]) -> None:
+def measure(
+    store: Store, names: Iterable[str], seeds: Iterable[int], contestants: Iterable[str], epsilons: Iterable[float]
+) -> None:
     """What is not stored yet, a seed after the other."""
-    chosen = [who for who in CONTESTANTS if who.name in contestants]
+    chosen, epsilons = [who for who in CONTESTANTS if who.name in contestants], set(epsilons)
     held = {name: CASES[name].rows() for name in names}
     for seed in seeds:
         for name, X in held.items():
@@ -88,7 +90,7 @@ def measure(store: Store, names: Iterable[str], seeds: Iterable[int], contestant
                     H = _reference(reference, X, CASES[name].k, seed)
                     store.add(TABLE, _row(name, reference, seed, "", "", 0.0, H, X))
             for who in chosen:
-                for epsilon in who.epsilons:
+                for epsilon in sorted(set(who.epsilons) & epsilons):
                     for setting in _settings(store, who, name, epsilon, seed):
                         _compete(store, who, name, X, epsilon, setting, seed)
 
@@ -158,6 +160,7 @@ def main() -> None:
     words.add_argument("--only", default=",".join(CASES), help="data sets, as in CBCL,TDT2")
     words.add_argument("--methods", default=";".join(who.name for who in CONTESTANTS), help="names with ; between them")
     words.add_argument("--seeds", type=int, default=3)
+    words.add_argument("--epsilons", default=",".join(f"{epsilon:g}" for epsilon in EPSILONS + TENFOLD))
     words.add_argument("--docs", action="store_true", help="measure nothing: draw, and fill docs/privacy-benchmarks.md")
     asked = words.parse_args()
     store = Store(asked.out)
@@ -167,7 +170,8 @@ def main() -> None:
         privacy_page.fill(store)
         return
     with pinned(1):
-        measure(store, asked.only.split(","), range(asked.seeds), asked.methods.split(";"))
+        measure(store, asked.only.split(","), range(asked.seeds), asked.methods.split(";"),
+                map(float, asked.epsilons.split(",")))  # fmt: skip
 
 
 if __name__ == "__main__":
