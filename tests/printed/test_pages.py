@@ -4,6 +4,7 @@ import importlib.util
 from pathlib import Path
 
 from partwise.algorithms.distributed.methods import METHODS
+from partwise.algorithms.private.methods import METHODS as PRIVATE
 from partwise.algorithms.single.methods import SOLVERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,3 +33,9 @@ def test_every_method_for_a_cluster_has_a_page():
     pages = {name.removesuffix(".md") for name in build_methods().rendered()}
     assert {name for name in METHODS if name not in pages and not name.startswith("hpc-anls-")} == set()
     assert "hpc-anls" in pages
+
+
+def test_every_private_method_has_a_page():
+    """PPNMF has one for both its forms."""
+    pages = {name.removesuffix(".md") for name in build_methods().rendered()}
+    assert set(PRIVATE) - pages == {"ppnmf-as-published"}

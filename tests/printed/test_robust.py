@@ -9,7 +9,7 @@ from partwise.data import as_matrix
 from partwise.data.outliers import outliers, soft_threshold
 from partwise.updates import Pgd
 from partwise.updates.ball import ball
-from printed.page import ITERATIONS, assert_same, start
+from printed.page import ITERATIONS, Page, assert_same, start
 
 
 def S(X, lam, M):                                                            # the threshold below (9)
@@ -38,6 +38,24 @@ def robust_nmf(V, W, H, iterations, lam, M):
         W_ = np.maximum(W - eta_W * (W @ A - B), 0)                          # (11)
         W = W_ / np.maximum(1, np.linalg.norm(W_, axis=0))                   # (12)
         yield W, H
+
+
+PAGE = Page(
+    solver="robust",
+    title="Robust NMF: parts, and the entries that do not fit them",
+    reference="R. Zhao and V. Y. F. Tan, *Online nonnegative matrix factorization with outliers*, IEEE Transactions on Signal Processing "
+    "2017; as S. Saha and H. Imtiaz print its batch form, §2.3.",
+    printed=(S, robust_nmf), ours=(Robust, outliers, soft_threshold),
+    table=(
+        ("V (D, N), W, H, R", "Xᵀ, Hᵀ, Wᵀ, Rᵀ", "`State`; R is made anew from them"),
+        ("λ, M", "`outlier_penalty`, `outlier_bound`", "estimator"),
+        ("S_{λ,M}", "`soft_threshold`", "`data.outliers`"),
+        ("(8), (12)", '`solver="pgd"`; `"hals"` is faster', "`updates`"),
+    ),
+    cost="Two passes over X, and WH formed twice, by blocks: three times an iteration of NMF on dense data, more on sparse.",
+    good_for="Dense data with wild entries: dead pixels, slips of a sensor. `RobustNMF`; see docs/robust.md.",
+    differences=("Components are kept in the unit ball, as in (12); W (here H) of the result is exact for each row.",),
+)
 
 
 def wild(seed=0):
