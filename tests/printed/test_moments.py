@@ -52,7 +52,7 @@ def private_moments(X, kept, mu, z, quantile=0.25, start=0.1, first=0.2):
         to_z = np.eye(kept) - basis.T @ np.diag(1 - s) @ basis
         Z = X @ to_z
         lengths = np.linalg.norm(Z, axis=1)
-        place = [min(sum(ours.EDGES < length), len(ours.EDGES) - 1) for length in lengths]  # 2 and 4
+        place = [min(sum(length > ours.EDGES), len(ours.EDGES) - 1) for length in lengths]  # 2 and 4
         h = np.bincount(place, minlength=len(ours.EDGES)) / n + delta / mu_2 * z[t - 1]
         h = np.cumsum(np.maximum(h, 0))
         C = ours.EDGES[next(i for i in range(len(h)) if quantile * h[-1] <= h[i])]

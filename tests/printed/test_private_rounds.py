@@ -71,7 +71,7 @@ def private_rounds(X, H, T, mu, draws, kind, C_w, threshold, inside=0.3, counted
         if kind == "residual":
             B = G @ H + cleaned_rectangular(B - A @ H, math.sqrt(v))         # of low rank: its noise is cleaned by singular values
         else:
-            B = B * (B > threshold * math.sqrt(v))
+            B = B * (threshold * math.sqrt(v) < B)
         moved = sweeps_of_hals(H, G, B, 10)
         lengths = np.linalg.norm(moved, axis=1, keepdims=True)
         H = np.where(lengths > 0, moved / np.where(lengths > 0, lengths, 1), H)
