@@ -13,9 +13,9 @@ from partwise.algorithms.private.methods import method as private_method
 from partwise.algorithms.private.query import Knowledge
 from partwise.currency import Reply
 from partwise.data import as_matrix
-from partwise.drivers.letters import Letter
+from partwise.drivers.letters import Letter, decode, encode
 from partwise.drivers.seat import Seat
-from partwise.drivers.vault import Vault
+from partwise.drivers.vault import Kept, Vault
 from partwise.errors import OptionError, RunError
 from partwise.estimators.federate import Wishes, federate
 from partwise.estimators.privacy_wishes import Privacy
@@ -230,6 +230,14 @@ def ask(party, chosen, t, kind="round"):
     return party.answer(Letter("s", kind, t, party.p, chosen.down(chosen.opening(), t, party.p)))
 
 
+def test_single_numbers_stay_single_on_a_wire_and_on_a_disk(tmp_path):
+    """Clips are arrays of shape (): as vectors they would not be what a method declares."""
+    one = {"clip": np.array(0.5), "H": np.ones((2, 3)).T}
+    Vault("s", tmp_path).keep(Kept(1, {"public": one}))
+    for held in (Vault("s", tmp_path).kept().groups["public"], decode(encode(Letter("s", "round", 1, 0, one))).arrays):
+        assert {name: array.shape for name, array in held.items()} == {"clip": (), "H": (3, 2)}
+
+
 PLAIN = TERMS | {"statistics": "plain", "secure_sum": False}
 
 
@@ -363,6 +371,7 @@ def test_noise_is_new_each_time():
         ({"method": "fedavg", "method_options": {"own_starts": True}}, PARTY, "no common H"),
         ({"method": "fedavg"}, PARTY | {"clip": 0}, "clip=0"),
         ({"tol": 1e-4}, TERMS, "every record"),
+        ({"secure_sum": True}, TERMS | {"secure_sum": False}, "say it once"),
         ({"compare_pooled": True}, TERMS, "exact error"),
     ],
 )  # fmt: skip

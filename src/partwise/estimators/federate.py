@@ -77,6 +77,8 @@ class Wishes:
             raise OptionError(f"seed={self.seed!r}; expected a whole number from 0 to 2⁶³ − 1.")
         if not isinstance(self.secure_sum, (bool, np.bool_)):
             raise OptionError(f"secure_sum={self.secure_sum!r}; expected True or False.")
+        if self.privacy is not None and self.secure_sum and not self.privacy.secure_sum:
+            raise OptionError("secure_sum=True, and secure_sum=False under privacy: say it once, under privacy.")
         if self.privacy is not None and self.tol:
             raise OptionError(f"tol={self.tol!r} would stop by an error that depends on every record. A private study makes a number of "
                               "rounds that is settled beforehand: leave tol=0, and set rounds.")  # fmt: skip

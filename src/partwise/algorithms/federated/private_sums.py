@@ -21,6 +21,8 @@ from partwise.privacy.ledger import Release
 from partwise.privacy.mechanisms import LatticeGaussian
 from partwise.protocols import Matrix
 
+ROUNDING = 1e-6  # of the sensitivity: what float64 means over a party's records, up to 10⁹ of them, may be off by
+
 
 @final
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ class PrivateSums(Noised):
     def _asked(self, public: Arrays, t: int) -> tuple[Query, LatticeGaussian]:
         query = self.asked.query(public, t)
         strength = self.asked.known.mu * query.share**0.5
-        return query, LatticeGaussian.of_strength(strength, query.sensitivity, query.entries)
+        rounding = ROUNDING if self.terms.unit == "party" else 0.0  # else it is part of the query's
+        return query, LatticeGaussian.of_strength(strength, query.sensitivity * (1 + rounding), query.entries)
 
     def _missed(self, parties: tuple[int, ...]) -> float:
         """What makes up for parties that vanished: a mean is over those that are there."""
