@@ -43,7 +43,7 @@ def choose(problem: Problem) -> Choice:
 def sampling_pays(problem: Problem) -> bool:
     """Whether X is dense and so long that a tenth of it is many rows for each component, and nothing is asked that `sketched` cannot do.
 
-    A sparse X costs less to pass over than the sweeps that it feeds, and few of its rows tell little of rare columns.
+    A sparse X is fitted in few passes, sweeps of its long H take as long for a sample, and few of its rows tell little of rare columns.
     """
     n, m = problem.shape
     plain = problem.complete and not (problem.fixed or problem.rows_sum_to_one or problem.bounded)
