@@ -195,3 +195,33 @@ def test_the_page_holds_what_is_stored():
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     made = page.split(part("page").BEGIN)[1].split(part("page").END)[0].strip()
     assert made == (part("page").results(store) if store.manifest() else "Nothing is stored yet.")
+
+
+def test_of_several_settings_the_one_that_was_best_on_the_first_seed_counts():
+    page = part("privacy_page")
+
+    def row(seed, setting, objective):
+        return {"data": "CBCL", "method": "m", "epsilon": "1", "seed": seed, "setting": setting, "objective": objective}
+
+    rows = [row("0", "a", "0.3"), row("0", "b", "0.2"), row("1", "a", "0.0"), row("1", "b", "0.4")]
+    assert page.value(rows, "CBCL", "m", 1.0) == pytest.approx(0.3)
+    assert page.value(rows, "CBCL", "m", 2.0) != page.value(rows, "CBCL", "m", 2.0)
+
+
+def test_a_claim_compares_a_tenth_of_the_budget():
+    page = part("privacy_page")
+    case = {"data": "TDT2", "seed": "0", "setting": ""}
+    rows = [case | {"method": page.OURS, "epsilon": "1", "objective": "0.41"}]
+    rows += [case | {"method": page.RIVAL, "epsilon": "10", "objective": "0.49"}]
+    names, *lines = page.claims(rows)
+    assert names[1] == "ours at 1 / PPNMF at 10"
+    assert next(line for line in lines if line[0] == "TDT2") == ["TDT2", "0.410 / 0.490", *[" / "] * 3, "1 of 1"]
+
+
+def test_contaminated_pictures_differ_in_a_tenth_of_the_rows(monkeypatch):
+    robust = part("robust")
+    X = np.random.default_rng(0).random((40, 30)) + 0.1
+    monkeypatch.setattr(robust, "load", lambda name: type("Data", (), {"X": X}))
+    clean, spoiled = robust.pictures("any", 40, np.random.default_rng(1))
+    assert ((clean != spoiled).any(axis=1)).sum() == 4
+    assert spoiled.min() >= 0
