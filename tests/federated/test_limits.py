@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from federated.parties import run, shards
+from partwise.algorithms.federated.sketching import ROOM, Local
 from partwise.algorithms.federated.study import Study, fitted_W
 from partwise.data import as_matrix
 from partwise.drivers.transports.clocked import Clocked, Speeds
@@ -85,3 +86,10 @@ def test_a_party_missing_in_the_first_round_may_be_larger_than_all_others():
     assert [point.parties for point in secure.history] == [3, 4, 4, 4, 4]
     assert len(mail.faults) == 1
     np.testing.assert_allclose(secure.public["H"], opened.public["H"], atol=1e-6)
+
+
+def test_a_component_that_a_party_has_no_use_for_drives_nothing_to_infinity():
+    X, Wt, H = as_matrix(np.ones((4, 6), np.float32)), np.full((2, 4), 1e-15, np.float32), np.ones((2, 6), np.float32)
+    assert Local().move_H(X, Wt, H).max() <= ROOM * np.sqrt(2 * np.sqrt(24)) * (1 + 1e-6)
+    nothing = as_matrix(np.zeros((4, 6), np.float32))
+    np.testing.assert_array_equal(Local().move_H(nothing, np.zeros((2, 4), np.float32), H), H)

@@ -43,6 +43,9 @@ class Vault:
 
     study: str
     folder: Path | None = None
+    durable: bool = (
+        True  # what is kept outlasts the machine's loss of power, not only the process; costs a wait for the disk
+    )
     _held: Kept | None = field(default=None, repr=False)
 
     def keep(self, kept: Kept) -> None:
@@ -72,8 +75,9 @@ class Vault:
         }
         about = {"study": self.study, "t": kept.t, "groups": sorted(kept.groups), "facts": dict(kept.facts)}
         save_file(arrays, temporary, metadata={"kept": json.dumps(about)})
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
+        if self.durable:
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
         temporary.replace(path)
         for old in folder.glob("state-*.safetensors"):
             if old != path:

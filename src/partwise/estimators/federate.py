@@ -175,11 +175,13 @@ def federate(
     """
     chosen = wishes.round_method((Xs[0].shape[1], [X.shape[0] for X in Xs]), Xs[0].dtype)
     safety = wishes.safety(len(Xs))
-    vaults = [Vault(study, None if folder is None else folder / f"party-{p:04d}") for p in range(len(Xs))]
+    vaults = [
+        Vault(study, None if folder is None else folder / f"party-{p:04d}", durable=False) for p in range(len(Xs))
+    ]
     seats = [Seat(study, chosen, X, p, vault, safety) for p, (X, vault) in enumerate(zip(Xs, vaults, strict=True))]
     promise = chosen.promise
     ledger = None if promise is None else Ledger(promise, None if folder is None else folder / FILE)
-    server = Vault(study, None if folder is None else folder / SERVER)
+    server = Vault(study, None if folder is None else folder / SERVER, durable=False)
     default = partial(transport, wishes=wishes, asynchronous=chosen.asynchronous, now=clock(server))
     mail = Correspondence(
         study, (carried or default)(seats), transcript=Transcript(path=None if folder is None else folder / TRANSCRIPT)
