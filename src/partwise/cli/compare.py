@@ -17,7 +17,8 @@ Methods = Annotated[
     typer.Option(
         "--methods",
         metavar="NAME,…",
-        help="auto, hals, bpp, …, or a method that another package brings; with options as in hals:acceleration=1.",
+        help="auto, hals, bpp, …; did, dsanls, … on simulated ranks; or a method that another package brings; with options as in "
+        "hals:acceleration=1 or did:ranks=8.",
         rich_help_panel=_RACE,
     ),
 ]

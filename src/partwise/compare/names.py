@@ -22,8 +22,10 @@ from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from partwise.algorithms.distributed.methods import METHODS as CLUSTER
 from partwise.algorithms.single.methods import ALIASES, SOLVERS
 from partwise.compare import peers
+from partwise.compare.cluster import Cluster
 from partwise.compare.contestants import Contestant, Ours, Peer, missing
 from partwise.errors import OptionError, RunError
 from partwise.reports.quantities import value_of
@@ -43,21 +45,31 @@ LIBRARIES = ("sklearn", "nmf-torch", "torchnmf", "nimfa")
 
 
 def method(word: str) -> Contestant:
-    """The method that `--methods` names: `hals`, or with options `sanls:sketch=gaussian:inner=pgd`."""
+    """The method that `--methods` names: `hals`, with options `sanls:sketch=gaussian:inner=pgd`, or for a cluster `did:ranks=8`."""
     name, *options = word.split(":")
     if name in ("auto", *SOLVERS, *ALIASES):
         return Ours(word, name, _options(word, options))
+    if name in CLUSTER:
+        return _cluster(word, name, _options(word, options))
     if name in PEERS:
         return _present(PEERS[name], name)
     outside = _outside()
     if name not in outside:
-        known = ["auto", *SOLVERS, *PEERS, *outside]
+        known = ["auto", *SOLVERS, *CLUSTER, *PEERS, *outside]
         close = get_close_matches(name, known, 3)
         hint = f"Did you mean {' or '.join(close)}?" if close else f"Expected some of: {', '.join(known)}."
         raise OptionError(f"There is no method {name!r}. {hint}")
     if options:
         raise OptionError(f"{word!r}: {name} comes from another package and takes no options here.")
     return Peer(name, _loaded(outside[name]))
+
+
+def _cluster(word: str, name: str, options: dict[str, Any]) -> Cluster:
+    """`did`, or `did:ranks=8`: on simulated ranks, four unless said otherwise."""
+    ranks = options.pop("ranks", 4)
+    if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
+        raise OptionError(f"{word!r}: ranks={ranks!r}; expected a positive whole number.")
+    return Cluster(word, name, ranks, options)
 
 
 def peers_of(word: str) -> list[Contestant]:

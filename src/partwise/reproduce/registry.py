@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from partwise.errors import OptionError
 from partwise.reproduce.experiment import Experiment
-from partwise.reproduce.papers import dsanls, fedmavg, fnmf, ppnmf
+from partwise.reproduce.papers import did, dsanls, fedmavg, fnmf, ppnmf
 
 
 class Paper(NamedTuple):
@@ -23,6 +23,7 @@ PAPERS: Mapping[str, Paper] = {
     name: Paper(name, reference, paper.EXPERIMENTS)
     for name, reference, paper in (
         ("dsanls", "Qian, Tan, Ding, Li & Mamoulis: DSANLS, fast and secure distributed NMF", dsanls),
+        ("did", "Gao & Chu: DID, distributed incremental block coordinate descent for NMF", did),
         ("fnmf", "Dalleiger & Gionis: Creating Coherence in Federated NMF", fnmf),
         ("fedmavg", "Wang, Suwandi & Chang: Demystifying Model Averaging for Federated Matrix Factorization", fedmavg),
         ("ppnmf", "Saha & Imtiaz: Privacy Preserving Non-Negative Matrix Factorization with Outliers", ppnmf),

@@ -10,6 +10,7 @@ from partwise.reports.tables import Cells
 from partwise.reproduce import curves
 from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Rows, Size, only, values
 from partwise.reproduce.material import DSANLS, DSANLS_NAMES, DSANLS_SETS
+from partwise.reproduce.papers.dsanls_cluster import CLUSTER
 from partwise.reproduce.papers.dsanls_secure import SECURE
 
 NO_GAUSSIAN = ("RCV1", "DBLP")  # too slow there, says the paper; and here
@@ -95,6 +96,7 @@ def fig5_table(rows: Rows) -> Cells:
 
 
 EXPERIMENTS = (
+    *CLUSTER,
     Experiment(
         "dsanls", "fig5", "Proximal coordinate descent against projected gradient, by iterations",
         "Proximal coordinate descent (DSANLS-RCD) converges faster than projected gradient descent (DSANLS-PGD), "

@@ -61,7 +61,7 @@ def fig2_cases(size: Size) -> list[Case]:
     return [
         {"data": setting, "method": method, "clients": clients, "seed": seed}
         for setting in ("shortage", "surplus")
-        for clients in size.pick((2, 4), (2, 5, 10, 20, 50), (2, 5, 10, 20, 50, 100))
+        for clients in size.pick((2, 4), (2, 5, 10, 25), (2, 5, 10, 20, 50, 100))
         for method in METHODS
         for seed in range(size.pick(1, 1, 5))
     ]
