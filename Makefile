@@ -50,6 +50,7 @@ bench: .venv/.installed-bench
 
 docs: .venv/.installed-dev
 	@$(BIN)/python docs/build_methods.py
+	@$(BIN)/python docs/build_reproduced.py
 
 lock: .venv/.installed-dev
 	@$(INSTALL) uv

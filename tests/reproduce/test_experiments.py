@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 
+import numpy as np
 import pytest
 
 from partwise.errors import DataError, OptionError
+from partwise.estimators.federate import Wishes
 from partwise.reports.tables import Store
+from partwise.reproduce.at_hand import at_hand
 from partwise.reproduce.carrying_out import ROWS, RUNS, carry_out, typed
 from partwise.reproduce.checking import differences
 from partwise.reproduce.experiment import Finding, Size, Verdict, verdict
+from partwise.reproduce.parties import shared, study
+from partwise.reproduce.privately import hexed, pictured, total_epsilon
 from partwise.reproduce.registry import PAPERS, find
 
 EVERY = [experiment for paper in PAPERS.values() for experiment in paper.experiments]
@@ -119,3 +124,48 @@ def test_verdicts():
 def test_what_is_not_there(paper, name, says):
     with pytest.raises(OptionError, match=says):
         find(paper, name)
+
+
+def test_what_cannot_be_had_is_left_out_and_said(monkeypatch, tmp_path):
+    experiment = find("dsanls", "fig5")[0]
+    known = at_hand(experiment, Size.TINY)
+    assert len(known.cases) == len(experiment.cases(Size.TINY))
+
+    def digest(name):
+        if name != "mnist":
+            raise DataError(f"{name} is not on this machine.")
+        return "abc"
+
+    monkeypatch.setattr("partwise.reproduce.at_hand.digest", digest)
+    there = at_hand(experiment, Size.QUICK)
+    assert {case["data"] for case in there.cases} == {"MNIST", "GISETTE"}
+    assert there.digests == {"mnist": "abc"}
+    assert there.left_out["FACE"] == "cbcl_faces is not on this machine."
+    monkeypatch.setattr("partwise.reproduce.at_hand.digest", lambda name: digest("none"))
+    with pytest.raises(DataError, match=r"dsanls fig5 can be had\. none is not"):
+        at_hand(experiment, Size.QUICK)
+
+
+def test_rates_of_parties_side_by_side():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 12))
+    rows, found = study(shared(X, 3), Wishes(2, "fedavg", 4, measure_every=1))
+    assert [row["t"] for row in rows] == [1, 2, 3, 4]
+    assert rows[-1]["bytes"] == found.bytes_up + found.bytes_down
+    assert rows[-1]["up"] == found.bytes_up
+    assert np.all(np.diff([row["seconds"] for row in rows]) > 0)
+    _, plain = study(shared(X, 3), Wishes(2, "fedavg", 4, measure_every=1), saying=lambda arrays, t, p: arrays)
+    np.testing.assert_array_equal(found.H, plain.H)
+    _, silent = study(shared(X, 3), Wishes(2, "fedavg", 4), saying=lambda arrays, t, p: {"H": 0 * arrays["H"]})
+    assert not silent.H.any()
+
+
+def test_total_epsilon_is_the_papers_formula():
+    rho = 100 * 2 * (0.5 / np.sqrt(2 * np.log(1.25e5))) ** 2 / 2
+    assert total_epsilon(0.5, 100) == pytest.approx(rho + 2 * np.sqrt(rho * np.log(1e5)))
+
+
+def test_pixels_come_back():
+    picture = np.arange(12.0).reshape(3, 4) * 255 / 11
+    rows = [{"pixels": f"x{hexed(picture[:, :3].ravel(order='F'))}"}]
+    np.testing.assert_allclose(pictured(rows, 3)[0], (255 * picture[:, :3] / picture[:, :3].max()).round())

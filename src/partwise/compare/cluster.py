@@ -64,6 +64,8 @@ class Log:
             error = self.stands[-1].point.error
         else:
             error = trace.relative_error(last.loss)
+        if last.t == 0:  # not every rank has begun: what they say before the first iteration is not counted
+            return Stand(Point(0, 0.0, error), 0.0, 0.0, 0.0)
         sent = sum(meter.total.wire for meter in self.meters.values())
         mine = self.meters[0].total
         return Stand(Point(last.t, seconds, error, sent), mine.seconds, mine.messages, mine.numbers)
