@@ -15,11 +15,11 @@ from partwise.reproduce.material import DSANLS_NAMES, DSANLS_SETS, gisette, grap
 from partwise.reproduce.ranks import SIMULATED, follow
 
 DATA: Mapping[str, Callable[[Size], Any]] = {
-    "BOATS": lambda size: pictures("indian_pines", size, quick=8_000),
+    "BOATS": lambda size: pictures("indian_pines", size, quick=4_000),
     "FACE": lambda size: pictures("cbcl_faces", size, quick=2_400),
-    "MNIST": lambda size: pictures("mnist", size, quick=6_000),
-    "GISETTE": lambda size: gisette(size, quick=1_200),
-    "RCV1": lambda size: texts("tdt2_top30", size, quick=3_000),
+    "MNIST": lambda size: pictures("mnist", size, quick=3_000),
+    "GISETTE": lambda size: gisette(size, quick=800),
+    "RCV1": lambda size: texts("tdt2_top30", size, quick=2_000),
     "DBLP": lambda size: graph(size),
 }
 NO_GAUSSIAN = ("RCV1", "DBLP")
@@ -54,7 +54,7 @@ def fig2_cases(size: Size) -> list[Case]:
 
 def fig2_measure(case: Case, size: Size) -> list[Row]:
     """As many iterations as take about as long."""
-    k, iterations, nodes = size.pick((3, 10, 2), (20, 40, 10), (100, 200, 10))
+    k, iterations, nodes = size.pick((3, 10, 2), (20, 30, 10), (100, 200, 10))
     name = str(case["method"])
     if name in SKETCHED:
         iterations *= 3
@@ -97,7 +97,7 @@ def over_time(rows: Rows) -> Figure:
 
 def fig3_cases(size: Size) -> list[Case]:
     """2 to 16 nodes."""
-    nodes = size.pick((2, 4), (2, 4, 8, 16), (2, 4, 6, 8, 10, 12, 14, 16))
+    nodes = size.pick((2, 4), (2, 6, 16), (2, 4, 6, 8, 10, 12, 14, 16))
     return [{"data": d, "method": m, "nodes": n, "seed": 0} for d, m in pairs(size) for n in nodes]
 
 
@@ -164,7 +164,7 @@ def fig4_cases(size: Size) -> list[Case]:
 
 def fig4_measure(case: Case, size: Size) -> list[Row]:
     """Ten nodes."""
-    nodes, iterations = size.pick((2, 10), (10, 40), (10, 200))
+    nodes, iterations = size.pick((2, 10), (10, 30), (10, 200))
     name = str(case["method"])
     if name in SKETCHED:
         iterations *= 3

@@ -169,7 +169,7 @@ def fig3_figure(rows: Rows) -> Figure:
     return Figure([
         Panel("100 local steps a round", curves.over(left, "t", "error"), "rounds", curves.ERROR, "linear", "log"),
         Panel("as many steps in fewer rounds", curves.over(last, "steps", "error"), "local steps a round", curves.ERROR, "log", "log"),
-        Panel("drift, 100 local steps a round", curves.over(seen, "t", "drift"), "rounds", "√(mean ‖H_p − H‖²) / ‖H‖", "linear", "log"),
+        Panel("drift, 100 local steps a round", curves.over(seen, "t", "drift"), "rounds", "√mean ‖H_p − H‖² / ‖H‖", "linear", "log"),
     ], order=list(METHODS))  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from partwise.reproduce.privately import NON_PRIVATE, TUNED, last, ours, total_e
 PUBLISHED, VALID, OURS = "as published", "valid start", "ours"
 NON = "non-private"
 NOTED = (1, 3, 7, 15, 25, 40, 60, 80, 100, 150, 200)
-LEVELS = (0.5, 0.7, 0.9)
+LEVELS = (0.5, 0.9)
 
 
 def rounds_of(size: Size) -> int:
