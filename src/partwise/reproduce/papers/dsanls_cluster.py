@@ -15,11 +15,11 @@ from partwise.reproduce.material import DSANLS_NAMES, DSANLS_SETS, gisette, grap
 from partwise.reproduce.ranks import SIMULATED, follow
 
 DATA: Mapping[str, Callable[[Size], Any]] = {
-    "BOATS": lambda size: pictures("indian_pines", size, quick=4_000),
-    "FACE": lambda size: pictures("cbcl_faces", size, quick=2_400),
-    "MNIST": lambda size: pictures("mnist", size, quick=3_000),
-    "GISETTE": lambda size: gisette(size, quick=800),
-    "RCV1": lambda size: texts("tdt2_top30", size, quick=2_000),
+    "BOATS": lambda size: pictures("indian_pines", size, quick=3_000),
+    "FACE": lambda size: pictures("cbcl_faces", size, quick=1_500),
+    "MNIST": lambda size: pictures("mnist", size, quick=2_000),
+    "GISETTE": lambda size: gisette(size, quick=500),
+    "RCV1": lambda size: texts("tdt2_top30", size, quick=1_200),
     "DBLP": lambda size: graph(size),
 }
 NO_GAUSSIAN = ("RCV1", "DBLP")
@@ -54,7 +54,7 @@ def fig2_cases(size: Size) -> list[Case]:
 
 def fig2_measure(case: Case, size: Size) -> list[Row]:
     """As many iterations as take about as long."""
-    k, iterations, nodes = size.pick((3, 10, 2), (20, 30, 10), (100, 200, 10))
+    k, iterations, nodes = size.pick((3, 10, 2), (20, 20, 10), (100, 200, 10))
     name = str(case["method"])
     if name in SKETCHED:
         iterations *= 3
@@ -103,7 +103,7 @@ def fig3_cases(size: Size) -> list[Case]:
 
 def fig3_measure(case: Case, size: Size) -> list[Row]:
     """Iterations a second."""
-    k, iterations = size.pick((3, 5), (20, 10), (100, 100))
+    k, iterations = size.pick((3, 5), (20, 6), (100, 100))
     rows = follow(cluster(str(case["method"]), int(case["nodes"])), DATA[str(case["data"])](size), k, 0, iterations)
     end = rows[-1]
     return [{"rate": end["t"] / end["seconds"], "bytes": end["bytes"], "error": end["error"]}]
@@ -164,7 +164,7 @@ def fig4_cases(size: Size) -> list[Case]:
 
 def fig4_measure(case: Case, size: Size) -> list[Row]:
     """Ten nodes."""
-    nodes, iterations = size.pick((2, 10), (10, 30), (10, 200))
+    nodes, iterations = size.pick((2, 10), (10, 20), (10, 200))
     name = str(case["method"])
     if name in SKETCHED:
         iterations *= 3
