@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from partwise.reports.figures import draw
 from partwise.reports.quantities import counted, duration
 from partwise.reports.results import is_results
+from partwise.reports.run_directory import write_json
 from partwise.reports.tables import Store, markdown
 from partwise.reproduce.carrying_out import KIND, ROWS, RUNS, typed
 from partwise.reproduce.experiment import Experiment, Finding, verdict
@@ -29,7 +31,7 @@ TABLES = (f"{ROWS}.csv", f"{RUNS}.csv", "table.csv", "manifest.json")
 HEAD = """# The papers' figures and tables, made anew
 
 Every figure and table that our machines and data allow, made by `partwise reproduce PAPER FIGURE` and judged by criteria that are
-written down beside each experiment. This page is made from the stored results by `docs/build_reproduced.py`; no number in it was typed.
+written down beside each experiment. This page is made from the stored results by `docs/build_reproduced.py`; no number of a result was typed.
 
 - **holds**: all criteria are met; **holds in part**: some; **does not hold here**: none.
 - *quick* results are of smaller data and fewer runs (`--quick`, up to two minutes each on two cores), *full* ones of as much as the paper
@@ -59,8 +61,11 @@ def keep(folder: Path, experiment: Experiment) -> None:
     FIGURES.mkdir(parents=True, exist_ok=True)
     for name in TABLES:
         shutil.copy(folder / name, target / name)
-    for kind in ("svg", "png") if experiment.figure is not None else ():
-        shutil.copy(folder / f"figure.{kind}", FIGURES / f"{experiment.key}.{kind}")
+    facts, rows, found = stored(experiment)
+    judged = {"findings": [one._asdict() for one in found], "verdict": str(verdict(found))}
+    write_json(target / "manifest.json", {**facts, **judged})  # by today's criteria
+    if experiment.figure is not None:
+        draw(experiment.figure(rows), FIGURES / experiment.key)
 
 
 EXPERIMENTS = [experiment for paper in PAPERS.values() for experiment in paper.experiments]
