@@ -31,7 +31,8 @@ TABLES = (f"{ROWS}.csv", f"{RUNS}.csv", "table.csv", "manifest.json")
 HEAD = """# The papers' figures and tables, made anew
 
 Every figure and table that our machines and data allow, made by `partwise reproduce PAPER FIGURE` and judged by criteria that are
-written down beside each experiment. This page is made from the stored results by `docs/build_reproduced.py`; no number of a result was typed.
+written down beside each experiment. This page is made from the stored results by `docs/build_reproduced.py`; no number of a
+result was typed.
 
 - **holds**: all criteria are met; **holds in part**: some; **does not hold here**: none.
 - *quick* results are of smaller data and fewer runs (`--quick`, up to two minutes each on two cores), *full* ones of as much as the paper

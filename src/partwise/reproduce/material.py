@@ -154,10 +154,10 @@ def graph(size: Size) -> Any:
 
 
 DSANLS: dict[str, Callable[[Size], Any]] = {
-    "BOATS": lambda size: pictures("indian_pines", size, quick=2_000),
+    "BOATS": lambda size: pictures("indian_pines", size, quick=1_500),
     "FACE": lambda size: pictures("cbcl_faces", size, quick=1_200),
-    "MNIST": lambda size: pictures("mnist", size, quick=1_500),
-    "GISETTE": lambda size: gisette(size, quick=600),
+    "MNIST": lambda size: pictures("mnist", size, quick=1_000),
+    "GISETTE": lambda size: gisette(size, quick=300),
     "RCV1": lambda size: texts("tdt2_top30", size, quick=1_200),
     "DBLP": lambda size: graph(size),
 }
@@ -196,10 +196,10 @@ TABLE1_SETS = {
 
 Data = dict[str, Callable[[Size], tuple[Any, int]]]  # name → (X, k)
 TOPICS: Data = {
-    "Guardian": lambda size: (words("bbc_news_counts", size, quick=800), size.pick(3, 8, 8)),
-    "UCI-news": lambda size: (words("uci_news_partial_counts", size, quick=1_500, most=93), size.pick(3, 7, 7)),
+    "Guardian": lambda size: (words("bbc_news_counts", size, quick=500), size.pick(3, 8, 8)),
+    "UCI-news": lambda size: (words("uci_news_partial_counts", size, quick=1_000, most=93), size.pick(3, 7, 7)),
     "RCV1": lambda size: (words("rcv1_small_tfidf", size, tenth=True), size.pick(3, 4, 4)),
-    "TDT2": lambda size: (words("tdt2_top30", size, quick=800, tenth=True), size.pick(3, 30, 30)),
+    "TDT2": lambda size: (words("tdt2_top30", size, quick=500, tenth=True), size.pick(3, 30, 30)),
 }
 TOPICS_NAMES = (
     "Guardian: BBC news, in its place", "UCI-news: the first 6,366 of its titles, the 93 most frequent words",
@@ -209,8 +209,8 @@ TOPICS_SETS = {
     "Guardian": "bbc_news_counts", "UCI-news": "uci_news_partial_counts", "RCV1": "rcv1_small_tfidf", "TDT2": "tdt2_top30",
 }  # fmt: skip
 FACES: Data = {
-    "YaleB": lambda size: (pictures("yaleb_32x32", size, quick=800), size.pick(3, 38, 38)),
-    "CBCL": lambda size: (pictures("cbcl_faces", size, quick=800), size.pick(3, 50, 50)),
+    "YaleB": lambda size: (pictures("yaleb_32x32", size, quick=500), size.pick(3, 38, 38)),
+    "CBCL": lambda size: (pictures("cbcl_faces", size, quick=500), size.pick(3, 50, 50)),
 }
 FACES_NAMES = ("YaleB: Extended Yale B, 32 × 32", "CBCL faces, 19 × 19")
 FACES_SETS = {"YaleB": "yaleb_32x32", "CBCL": "cbcl_faces"}

@@ -155,11 +155,11 @@ def table1_table(rows: Rows) -> Cells:
 
 
 TABLE2: Mapping[str, Callable[[Size], Any]] = {
-    "synthetic": lambda size: synthetic(size.pick(60, 20_000, 1_000_000), size.pick(3, 10, 10)),
-    "MNIST": lambda size: pictures("mnist", size, quick=3_000, full=20_000),
-    "20News": lambda size: texts("20news_bydate_counts", size, quick=2_000),
+    "synthetic": lambda size: synthetic(size.pick(60, 5_000, 1_000_000), size.pick(3, 10, 10)),
+    "MNIST": lambda size: pictures("mnist", size, quick=1_000, full=20_000),
+    "20News": lambda size: texts("20news_bydate_counts", size, quick=800),
     "UMist": lambda size: pictures("umist_28x23", size, quick=575),
-    "YaleB": lambda size: pictures("yaleb_32x32", size, quick=2_000),
+    "YaleB": lambda size: pictures("yaleb_32x32", size, quick=800),
 }
 
 
@@ -183,7 +183,7 @@ def table2_cases(size: Size) -> list[Case]:
 
 def table2_measure(case: Case, size: Size) -> list[Row]:
     """Iterations and time until the rule stops."""
-    k, limit = size.pick((3, 10), (10, 200), (10, 1000))
+    k, limit = size.pick((3, 10), (10, 60), (10, 1000))
     rows = follow(one(str(case["method"])), TABLE2[str(case["data"])](size), k, 0, limit, stop=converged(limit))
     return [{name: rows[-1][name] for name in ("t", "seconds", "error")}]
 
@@ -233,6 +233,10 @@ EXPERIMENTS = (
         ("synthetic, 320 × 64, k = 8, sixteen ranks; messages of rank 0 with the best known algorithm for each collective",),
         table1_cases, table1_measure, table1_judge, table1_table, None, {Size.QUICK: 0.2, Size.FULL: 0.2},
         ("data", "method", "seed"), {"messages": 0.0, "numbers": 0.0, "volume": 0.0},
+        reason="An all-reduce of D-HALS is long here, and the cheapest algorithm for it takes two steps where the paper counts one, "
+        "along each side of the grid; HPC-ANLS also sums two k × k matrices, which the paper leaves out, and Maxios's factors "
+        "are gathered with fewer messages than it says. DADMM, DBCD and DID send what the paper says; numbers are those of the "
+        "arrays, which the paper multiplies by log P.",
     ),
     Experiment(
         "did", "table2", "Iterations and time",

@@ -30,7 +30,7 @@ DAMPINGS = (
 
 def fig5_cases(size: Size) -> list[Case]:
     """Data × sketch × inner solver × damping."""
-    dampings = size.pick(DAMPINGS[:1], DAMPINGS[:2], DAMPINGS)
+    dampings = size.pick(DAMPINGS[:1], DAMPINGS[:1], DAMPINGS)
     return [
         {"data": data, "method": f"{inner.upper()}/{sketch}", "alpha": alpha, "beta": beta, "seed": seed}
         for data in DSANLS
@@ -47,7 +47,7 @@ def fig5_measure(case: Case, size: Size) -> list[Row]:
     inner, sketch = str(case["method"]).lower().split("/")
     options = {"sketch": SKETCHES[sketch.upper()], "inner": inner, "damping": (case["alpha"], case["beta"])}
     X = DSANLS[str(case["data"])](size)
-    k, iterations = size.pick(3, 20, 100), size.pick(20, 60, 300)
+    k, iterations = size.pick(3, 20, 100), size.pick(20, 40, 300)
     one = Ours("sanls", "sanls", options)
     rows = curves.follow(one, X, k, int(case["seed"]), Limits(1e9, iterations, settles=False))
     return [row for row in rows if row["t"] % 10 == 0]

@@ -53,7 +53,7 @@ def error_measure(spread: str) -> Callable[[Case, Size], list[Row]]:
     """Errors round by round, ten nodes."""
 
     def measure(case: Case, size: Size) -> list[Row]:
-        k, rounds, nodes = size.pick((3, 3, 4), (20, 15, 10), (100, 60, 10))
+        k, rounds, nodes = size.pick((3, 3, 4), (20, 8, 10), (100, 60, 10))
         rows = run(str(case["data"]), str(case["method"]), nodes, spread, k, rounds, int(case["seed"]), size, 1)
         return [{name: row[name] for name in ("t", "seconds", "bytes", "error")} for row in rows]
 
@@ -131,7 +131,7 @@ def scale_cases(size: Size) -> list[Case]:
         {"data": data, "method": method, "nodes": nodes, "seed": seed}
         for data in size.pick(DATA[1:2], DATA, DATA)
         for method in METHODS
-        for nodes in size.pick((2, 4), (2, 6, 16), (2, 4, 6, 8, 10, 12, 14, 16))
+        for nodes in size.pick((2, 4), (2, 8), (2, 4, 6, 8, 10, 12, 14, 16))
         for seed in range(size.pick(1, 1, 3))
     ]
 
@@ -140,7 +140,7 @@ def scale_measure(spread: str) -> Callable[[Case, Size], list[Row]]:
     """Iterations a second: of ten rounds of ten (quick: three)."""
 
     def measure(case: Case, size: Size) -> list[Row]:
-        k, rounds = size.pick((3, 2), (20, 3), (100, 10))
+        k, rounds = size.pick((3, 2), (20, 2), (100, 10))
         nodes = int(case["nodes"])
         rows = run(str(case["data"]), str(case["method"]), nodes, spread, k, rounds, int(case["seed"]), size, rounds)
         return [{"error": rows[-1]["error"], "bytes": rows[-1]["bytes"],

@@ -190,6 +190,10 @@ EXPERIMENTS = (
         lambda rows: judge(rows, "accuracy", True), lambda rows: table(rows, "accuracy"),
         lambda rows: figure(rows, "accuracy", "share of digits in the right cluster"), {Size.QUICK: 1.5, Size.FULL: 60},
         NAMES, {"error": 1e-4, "bytes": 0.0}, {"MNIST": "mnist"},
+        reason="All end within a fraction of a percent of one another in the objective, so which is lowest is chance. Clusters are "
+        "read off the largest coefficient, which the objective does not look at; the penalties by which the authors make "
+        "coefficients cluster are not in our copy of the paper. What holds is the saving: few parties heard, as good an error, "
+        "far fewer bytes.",
     ),
     Experiment(
         "fedmavg", "recommendation", "Item recommendation, every user a party, and its communication cost",

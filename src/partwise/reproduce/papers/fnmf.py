@@ -61,7 +61,7 @@ def fig2_cases(size: Size) -> list[Case]:
     return [
         {"data": setting, "method": method, "clients": clients, "seed": seed}
         for setting in ("shortage", "surplus")
-        for clients in size.pick((2, 4), (2, 5, 10, 25), (2, 5, 10, 20, 50, 100))
+        for clients in size.pick((2, 4), (2, 8, 25), (2, 5, 10, 20, 50, 100))
         for method in METHODS
         for seed in range(size.pick(1, 1, 5))
     ]
@@ -71,8 +71,8 @@ def fig2_measure(case: Case, size: Size) -> list[Row]:
     """The last round."""
     clients, seed = int(case["clients"]), int(case["seed"])
     each = size.pick(10, 40, 100)
-    n = size.pick(60, 2_000, 10_000) if case["data"] == "shortage" else each * clients
-    m, k, rounds, steps = size.pick((20, 3, 2, 5), (100, 10, 10, 20), (200, 20, 20, 50))
+    n = size.pick(60, 1_000, 10_000) if case["data"] == "shortage" else each * clients
+    m, k, rounds, steps = size.pick((20, 3, 2, 5), (100, 10, 6, 20), (200, 20, 20, 50))
     Xs = shared(blocks(n, m, k, seed=seed).X, clients, seed=seed)
     last = run(Xs, str(case["method"]), k, rounds, steps, seed, every=rounds)[-1]
     return [{"rmsd": last["rmsd"], "seconds": last["seconds"]}]
@@ -330,6 +330,10 @@ EXPERIMENTS = (
         "steps and fewer rounds FedAvg and FedProx deteriorate significantly, while FNMF stays low.",
         (BLOCKS,), fig3_cases, fig3_measure, fig3_judge, fig3_table, fig3_figure, {Size.QUICK: 1.5, Size.FULL: 120},
         ("data", "method", "steps", "seed", "t"), {"error": 1e-4},
+        reason="As in the paper, plain averages deteriorate when rounds get rare and alignments hold longer, the personalised ones "
+        "longest. With all steps in a single round nothing is left to align with, and all deteriorate. Parties start apart, as "
+        "in Algorithm 2; from a common start there is much less to repair. Exact federated HALS has no local steps and no "
+        "drift.",
     ),
     Experiment(
         "fnmf", "fig4", "Noise of differential privacy on what clients send",
@@ -338,6 +342,9 @@ EXPERIMENTS = (
         (BLOCKS + "; noise as the paper states it with Δ = 1, for the paper gives no Δ: these ε are no guarantee",),
         fig4_cases, fig4_measure, fig4_judge, fig4_table, fig4_figure, {Size.QUICK: 2.0, Size.FULL: 120},
         ("data", "method", "epsilon", "seed"), {"rmsd": 1e-4},
+        reason="Where the noise is much larger than the components there is nothing to align, and a plain mean of all parties is least "
+        "hurt; between that and no noise FNMF is ahead; without noise all that synchronise end alike. What is called ε is that "
+        "of one upload and assumes a sensitivity of one, which unclipped components do not have.",
     ),
     Experiment(
         "fnmf", "table1", "Σ RMSD over 50 clients on nine data sets",
@@ -345,5 +352,8 @@ EXPERIMENTS = (
         "averages taken once are outperformed by all federated methods.",
         TABLE1_NAMES, table1_cases, table1_measure, table1_judge, table1_table, None, {Size.QUICK: 2.0, Size.FULL: 240},
         KEY, {"rmsd": 1e-4}, TABLE1_SETS,
+        reason="FNMF is ahead on all sets, by less than in the paper on the digits: rounds and local steps are few in the quick form. "
+        "Exact federated HALS, which needs no alignment, is lower still everywhere. On titles, of which 50 parties have few "
+        "each, plain averages are hardly better than averages taken once.",
     ),
 )  # fmt: skip

@@ -34,7 +34,7 @@ def measure(case: Case, size: Size) -> list[Row]:
     """The paper's RMSE: of observed ratings (of 1), divided by the number of all pairs. And that of held-out ratings in stars."""
     train, test = held_out(size, seed=0, name="movielens_1m", quick=1_500)
     each, kind = float(case["each"]), str(case["method"])
-    k, rounds, users = size.pick(3, 10, 20), size.pick(3, 40, 100), np.ones((train.shape[0], 1))
+    k, rounds, users = size.pick(3, 10, 20), size.pick(3, 20, 100), np.ones((train.shape[0], 1))
     if kind in (ZERO, MEAN):
         return [errors(train, test, users, (means(train) if kind == MEAN else 0 * means(train))[None])]
     if kind == OURS:
@@ -95,4 +95,8 @@ TABLE4 = Experiment(
      TUNED),
     cases, measure, judge, table, None, {Size.QUICK: 1.5, Size.FULL: 30}, ("data", "method", "each", "seed"),
     {"paper_rmse": 1e-3, "held_out_rmse": 1e-3}, {"MovieLens": "movielens_1m"},
+        reason="The paper divides the squared errors of the ratings that are there by the number of all pairs of users and films, and "
+        "scales ratings to one: predicting a film's mean beats its 0.06 in that measure, and even predicting nothing is near. "
+        "DPNMF's numbers beside it are errors of ratings in stars. Held-out ratings show that a model which counts what was not "
+        "rated as zero, as the paper's does, predicts poorly, private or not.",
 )  # fmt: skip
