@@ -78,13 +78,15 @@ def rendered() -> str:
 
 
 def overview() -> Iterator[str]:
-    """One line each."""
+    """One line each, also for experiments without a stored result."""
     yield "| paper | | what | here | form |\n|---|---|---|---|---|"
     for experiment in EXPERIMENTS:
         if is_stored(experiment):
             facts, _, found = stored(experiment)
             link = f"[{experiment.name}](#{experiment.key})"
             yield f"| {experiment.paper} | {link} | {experiment.title} | **{verdict(found)}** | {facts['size']} |"
+        else:
+            yield f"| {experiment.paper} | {experiment.name} | {experiment.title} | not stored: make it with `partwise reproduce` | |"
 
 
 def chapter(name: str) -> Iterator[str]:
