@@ -122,7 +122,7 @@ PARTS = (
         fig7_cases, fig7_measure, fig7_judge, table, tiles, {Size.QUICK: 0.7, Size.FULL: 15}, NAMES,
         {"objective": 1e-3, "similarity": 1e-3}, FACES_SETS,
         reason="The noise of ε_i = 0.5 in every epoch is larger than the parts unless the step is so short that they stay where the "
-        "leaking start put them. Our parts, from a private start and at the same total ε, fit the faces far better.",
+        "leaking start put them. Our parts come from a start that is private, at the same total ε.",
     ),
     Experiment(
         "ppnmf", "fig8", "Contaminated faces",
