@@ -25,6 +25,7 @@ class Case:
     descends: bool = True  # the objective never rises
     stationary: int | None = None  # iterations after which the KKT residual is small on the little problem, if ever
     wishes: Mapping[str, Any] = field(default_factory=dict)  # penalties, fixed components, ... of the Problem
+    exact: bool = False  # an iteration solves for either factor to the end
     sketched: bool = False  # sees X only through sketches: permutations change its random numbers' meaning
 
     def __str__(self) -> str:
@@ -51,7 +52,7 @@ ALGORITHMS = [
     Case("hals", "hals", {"acceleration": 1, "extrapolate": False}, stationary=300),
     Case("accelerated hals", "hals", {"acceleration": 4, "extrapolate": False}, stationary=150),
     Case("extrapolated hals", "hals", {"acceleration": 3}, stationary=150),
-    Case("bpp", "bpp", stationary=150),
+    Case("bpp", "bpp", stationary=150, exact=True),
     Case("extrapolated bpp", "bpp", {"extrapolate": True}, stationary=150),
     Case("mu", "mu"),
     Case("mu kl", "mu", beta=1.0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import nnls
 
 from laws.cases import ALGORITHMS, common_start
 from partwise.data import Streamed, as_matrix
@@ -71,6 +72,17 @@ def test_the_kkt_residual_is_small_at_convergence(case):
         projected = np.where(F > 0, gradient, np.minimum(gradient, 0))
         scale = np.abs(gradient).max() + np.abs(H @ X.T).max()
         assert np.abs(projected * np.minimum(1, F + (gradient < 0))).max() < 2e-3 * scale
+
+
+@pytest.mark.parametrize("case", [c for c in ALGORITHMS if c.exact], ids=str)
+def test_an_exact_method_solves_for_each_factor_to_the_end(case):
+    X, (Wt, H) = problem(zeros=0.3), common_start(SHAPE, 15)
+    H += 3  # components that overlap so much that a few sweeps do not find which of them are zero
+    moved = case.run(X, 15, 1, start=(Wt, H)).state
+    for i in range(SHAPE[0]):
+        np.testing.assert_allclose(moved.Wt[:, i], nnls(H.T, X[i])[0], rtol=1e-6, atol=1e-8)
+    for j in range(SHAPE[1]):
+        np.testing.assert_allclose(moved.H[:, j], nnls(moved.Wt.T, X[:, j])[0], rtol=1e-6, atol=1e-8)
 
 
 @every
