@@ -12,13 +12,15 @@ from partwise.estimators.settings import Settings
 @pytest.mark.parametrize(
     ("nnz", "sparse", "sweeps"),
     [
-        (400_000, False, (11, 20)),  # W: 1 + (400,000 + 400 · 20) // (2 · 1,000 · 20); H: no more than 20
-        (8_000, False, (1, 2)),
-        (8_000, True, (2, 5)),  # an entry counts as eight: its products gather and scatter
+        (400_000, False, (4, 9)),  # W: 1 + (400,000 + 400 · 60) // (2 · 1,000 · 60)
+        (4_000_000, False, (20, 20)),  # no more than 20
+        (8_000, False, (1, 1)),
+        (8_000, True, (1, 2)),  # an entry counts as 60 / 12: its products gather and scatter
+        (80_000, True, (4, 9)),
     ],
 )
 def test_sweeps_are_as_many_as_are_cheap_beside_the_pair(nnz, sparse, sweeps):
-    assert sweeps_beside_pair(Problem((1000, 400), nnz, 20, sparse=sparse)) == sweeps
+    assert sweeps_beside_pair(Problem((1000, 400), nnz, 60, sparse=sparse)) == sweeps
 
 
 def test_a_sparse_x_is_seen_to_be_sparse():

@@ -14,7 +14,7 @@ from partwise.updates.ball import ball
 from partwise.updates.gradient import orthant, simplex
 
 MOST_SWEEPS = 20
-SCATTERED = 8  # multiplications of a sweep take as long as one of a product with sparse X (measured: 6 to 12)
+SCATTERED = 12  # an entry of a sparse X costs as much as k / SCATTERED of a dense one
 
 
 @final
@@ -76,8 +76,13 @@ class Problem:
 def sweeps_beside_pair(problem: Problem) -> tuple[int, int]:
     """(for W, for H): 1 + half the cost of a pair in sweeps, at most MOST_SWEEPS (Gillis & Glineur 2012, α = ½).
 
-    Costs are times, not flops: entries of a sparse X point here and there, a sweep works on what lies side by side.
+    Costs are times, not flops: entries of a sparse X point here and there, while a sweep is the faster per flop the more components it has.
     """
     n, m = problem.shape
-    pair = (SCATTERED if problem.sparse else 1) * problem.nnz + min(n, m) * problem.k
-    return tuple(min(MOST_SWEEPS, 1 + pair // (2 * r * problem.k)) for r in (n, m))  # type: ignore[return-value]
+    pair = _price(problem) * problem.nnz + min(n, m) * problem.k
+    return tuple(min(MOST_SWEEPS, 1 + int(pair // (2 * r * problem.k))) for r in (n, m))  # type: ignore[return-value]
+
+
+def _price(problem: Problem) -> float:
+    """How many entries of a dense X one of X is worth (measured: 3 for k = 20, 6 to 12 for k = 100; docs/decisions/0008-auto.md)."""
+    return max(1.0, problem.k / SCATTERED) if problem.sparse else 1.0
