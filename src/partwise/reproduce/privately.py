@@ -50,7 +50,8 @@ def epochs(
     )  # fmt: skip
     entries = as_matrix(X)
     with pinned(1):
-        method, _, ledger, _ = prepare_private(entries, wishes)
+        prepared = prepare_private(entries, wishes)
+        method, ledger = prepared.method, prepared.ledger
         public = method.opening()
         for t in range(1, rounds + 1):
             query = method.query(public, t)
