@@ -27,7 +27,7 @@ def test_the_page_is_up_to_date(page):
 
 
 def test_stored_results_are_judged_as_they_were(page):
-    for experiment in page.EXPERIMENTS:
+    for experiment in filter(page.is_stored, page.EXPERIMENTS):
         facts, _, found = page.stored(experiment)
         assert facts["verdict"] == verdict(found), experiment.key
 
