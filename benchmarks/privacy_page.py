@@ -78,22 +78,27 @@ def objectives(rows: Sequence[Row]) -> Iterator[list[str]]:
         for reference in REFERENCES:
             yield [data, reference, _short(value(rows, data, reference)), *[""] * (len(columns) - 1)]
         for who in CONTESTANTS:
-            yield [data, who.name, *(_short(value(rows, data, who.name, epsilon)) for epsilon in columns)]
+            line = [_short(value(rows, data, who.name, epsilon)) for epsilon in columns]
+            if any(line):
+                yield [data, who.name, *line]
 
 
 def coherence(rows: Sequence[Row]) -> Iterator[list[str]]:
     """NPMI of the ten first words, counted in the texts themselves."""
-    yield ["data", "method", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)]
+    columns = EPSILONS + TENFOLD
+    yield ["data", "method", *(f"ε = {epsilon:g}" for epsilon in columns)]
     for data in CASES:
         if any(row["npmi"] for row in rows if row["data"] == data):
             yield [
                 data,
                 REFERENCES[0],
                 _short(value(rows, data, REFERENCES[0], what="npmi")),
-                *[""] * (len(EPSILONS) - 1),
+                *[""] * (len(columns) - 1),
             ]
             for who in CONTESTANTS:
-                yield [data, who.name, *(_short(value(rows, data, who.name, epsilon, "npmi")) for epsilon in EPSILONS)]
+                line = [_short(value(rows, data, who.name, epsilon, "npmi")) for epsilon in columns]
+                if any(line):
+                    yield [data, who.name, *line]
 
 
 def curves(rows: Sequence[Row]) -> Figure:
@@ -103,8 +108,9 @@ def curves(rows: Sequence[Row]) -> Figure:
         lines = []
         for who in CONTESTANTS:
             points = [(epsilon, value(rows, data, who.name, epsilon)) for epsilon in who.epsilons]
-            x, y = zip(*[point for point in points if point[1] == point[1]] or [(1.0, np.nan)], strict=True)
-            lines.append(Line(who.name, x, y))
+            points = [(epsilon, found) for epsilon, found in points if found == found]
+            if points:
+                lines.append(Line(who.name, *map(list, zip(*points, strict=True))))
         levels = [(reference, value(rows, data, reference)) for reference in REFERENCES]
         panels.append(
             Panel(f"{data}, k = {CASES[data].k}", lines, "total ε (δ = 1e-5)", "½ mean ‖x − wH‖²", "log", "log", levels)
