@@ -98,7 +98,15 @@ def test_a_reader_that_leaves_early_is_no_error_message(start):
     assert "Traceback" not in process.stderr.read()
 
 
-def test_the_first_signal_asks_and_the_second_insists():
+@pytest.fixture
+def heard():
+    """Ctrl-C as on a terminal; a suite that runs in the background may have been started deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_the_first_signal_asks_and_the_second_insists(heard):
     said = []
     with Interrupts(said.append) as stop:
         signal.raise_signal(signal.SIGINT)
@@ -111,7 +119,7 @@ def test_the_first_signal_asks_and_the_second_insists():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_signal_between_the_checkpoint_and_the_end_waits_for_the_next_iteration():
+def test_a_signal_between_the_checkpoint_and_the_end_waits_for_the_next_iteration(heard):
     with Interrupts(print) as stop:
         assert not stop.urgent()
         signal.raise_signal(signal.SIGINT)

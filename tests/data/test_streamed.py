@@ -131,7 +131,7 @@ def anonymous():
 
 small = np.ones((300, 40))
 path, solver, beta = sys.argv[1], sys.argv[2], float(sys.argv[3])
-wishes = dict(solver=solver, beta_loss=beta, max_iter=3, tol=0, init="random")
+wishes = dict(solver=solver, beta_loss=beta, max_iter=2, tol=0, init="random")
 factorize(small, 4, **wishes)  # everything is loaded and compiled
 factorize(small.astype(np.float32), 4, dtype=np.float32, **wishes)
 before, most, done = anonymous(), 0, threading.Event()
@@ -151,9 +151,9 @@ watcher.join()
 print(max(most, anonymous()) - before)
 """
 LARGE = {
-    "uint8": (50_000, 2000),
-    "float32": (25_000, 2000),
-}  # 100 and 200 MB on disk; the first would be 400 MB in memory
+    "uint8": (25_000, 2000),
+    "float32": (20_000, 2000),
+}  # 50 and 160 MB on disk; the first would be 200 MB in memory
 
 
 def on_disk(path: Path, dtype: str) -> Path:
@@ -168,7 +168,7 @@ def on_disk(path: Path, dtype: str) -> Path:
 @pytest.mark.parametrize("dtype", LARGE)
 @pytest.mark.parametrize(("solver", "beta"), [("hals", 2), ("mu", 1)])
 def test_memory_beside_x_is_a_few_blocks(tmp_path, dtype, solver, beta):
-    """100 or 200 MB on disk; factors take 2 MB, a block 4 MB and what is made from it a few times that. 64 MB are more than enough."""
+    """X would take 200 or 160 MB; factors take 2 MB, a block 4 MB and what is made from it a few times that. 64 MB are more than enough."""
     path = on_disk(tmp_path / "X.npy", dtype)
     try:
         done = subprocess.run(
