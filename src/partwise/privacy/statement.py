@@ -87,7 +87,8 @@ def left(releases: Iterable[Entry]) -> list[str]:
     groups: dict[tuple[str, str, str], list[int]] = {}
     for entry in releases:
         whom = ", ".join(map(str, entry.get("seen_by", []))) or "nobody named"
-        by = entry.get("details", {}).get("noise_added")
+        details = entry.get("details")
+        by = details.get("noise_added") if isinstance(details, Mapping) else None  # a ledger may hold anything
         key = (str(entry.get("what")), f"{entry.get('mechanism')} noise" + (f" ({by})" if by else ""), whom)
         groups.setdefault(key, []).append(int(entry.get("round", 0)))
     return [f"{what}, {_rounds(rounds)}, with {how} → {whom}" for (what, how, whom), rounds in groups.items()]
