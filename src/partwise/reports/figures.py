@@ -186,7 +186,8 @@ def _plain_numbers(axis: Any) -> None:
         return
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 3.0, 5.0) if high / low > 5 else tuple(np.arange(1, 10, 0.5))))
+    steps = (1.0, 2.0, 3.0, 5.0) if high / low > 2.5 else tuple(np.arange(1, 10, 0.5))
+    axis.set_major_locator(LogLocator(subs=steps))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 
