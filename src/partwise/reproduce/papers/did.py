@@ -7,6 +7,7 @@ from math import log2
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from partwise.compare.clock import Limits, Point, Stop, pinned
 from partwise.compare.cluster import Cluster
@@ -188,7 +189,11 @@ def table2_cases(size: Size) -> list[Case]:
 def table2_measure(case: Case, size: Size) -> list[Row]:
     """Iterations and time until the rule stops."""
     k, limit = size.pick((3, 10), (10, 60), (10, 1000))
-    rows = follow(one(str(case["method"])), TABLE2[str(case["data"])](size), k, 0, limit, stop=converged(limit))
+    X = TABLE2[str(case["data"])](size)
+    X = (
+        sp.csr_array(X.T) if sp.issparse(X) and X.shape[0] < X.shape[1] else X
+    )  # cut along its longer side by all methods, as DID would of itself
+    rows = follow(one(str(case["method"])), X, k, 0, limit, stop=converged(limit))
     return [{name: rows[-1][name] for name in ("t", "seconds", "error")}]
 
 
@@ -250,7 +255,7 @@ EXPERIMENTS = (
         "did", "table2", "Iterations and time",
         "DID, DBCD and BCD make the same iterations; DID is 10 to 15 % faster than DBCD and ten times as fast as BCD; ANLS and ADMM need "
         "fewer iterations, and (HPC-)ANLS wins on the very sparse MNIST and 20News.",
-        ("synthetic: random nonnegative factors", "MNIST", "20News: 20 Newsgroups by tf-idf", "UMist, reduced to 28 × 23", "YaleB",
+        ("synthetic: random nonnegative factors", "MNIST", "20News: 20 Newsgroups by tf-idf, by its longer side", "UMist, reduced to 28 × 23", "YaleB",
          SIMULATED,
          "stopped by (31), or where the error falls by less than 0.01 % in an iteration: real data never meet (31)"),
         table2_cases, table2_measure, table2_judge, table2_table, None, {Size.QUICK: 2.0, Size.FULL: 120},
