@@ -255,7 +255,8 @@ EXPERIMENTS = (
         "did", "table2", "Iterations and time",
         "DID, DBCD and BCD make the same iterations; DID is 10 to 15 % faster than DBCD and ten times as fast as BCD; ANLS and ADMM need "
         "fewer iterations, and (HPC-)ANLS wins on the very sparse MNIST and 20News.",
-        ("synthetic: random nonnegative factors", "MNIST", "20News: 20 Newsgroups by tf-idf, by its longer side", "UMist, reduced to 28 × 23", "YaleB",
+        ("synthetic: random nonnegative factors", "MNIST", "20News: 20 Newsgroups by tf-idf, by its longer side",
+         "UMist, reduced to 28 × 23", "YaleB",
          SIMULATED,
          "stopped by (31), or where the error falls by less than 0.01 % in an iteration: real data never meet (31)"),
         table2_cases, table2_measure, table2_judge, table2_table, None, {Size.QUICK: 2.0, Size.FULL: 120},
