@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from partwise.reproduce.checking import stored_folder
 from partwise.reproduce.experiment import verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,6 +25,13 @@ def test_the_page_is_up_to_date(page):
     assert (ROOT / "docs" / "reproduced.md").read_text("utf-8") == page.rendered(), (
         "run: python docs/build_reproduced.py"
     )
+
+
+def test_every_experiment_has_a_stored_result(page):
+    assert stored_folder() == page.RESULTS
+    missing = [experiment.key for experiment in page.EXPERIMENTS if not page.is_stored(experiment)]
+    assert not missing
+    assert {path.name for path in page.RESULTS.iterdir()} == {experiment.key for experiment in page.EXPERIMENTS}
 
 
 def test_stored_results_are_judged_as_they_were(page):
