@@ -196,10 +196,9 @@ def _chosen(
     if isinstance(source, OwnRows):
         grid = grid or (ranks, 1)
         wide = problem.shape[1] > problem.shape[0]
-        among = [
-            name for name in among
-            if METHODS[name].kind in ("rows", "grid", "shared") and not (wide and METHODS[name].turns)
-        ]  # fmt: skip
+        among = [  # who brings rows of X gets the rows of W that belong to them
+            name for name in among if METHODS[name].kind in ("rows", "grid") and not (wide and METHODS[name].turns)
+        ]
     made = choose(problem, ranks, source.dtype.itemsize, network, grid=grid, among=among)
     return Choice(made.algorithm, made.why), made.options
 
