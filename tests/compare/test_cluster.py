@@ -81,6 +81,14 @@ def test_a_race_tells_bytes_to_the_target(X, tmp_path):
     assert len({round(float(error), 8) for error in errors.values()}) <= 2
 
 
+def test_a_run_may_end_where_the_method_did_not_measure_its_error(X, start):
+    one, limits = Cluster("dsanls", "dsanls", 3), Limits(1e9, 13, settles=False)
+    assert not one.follow(X, *start, limits)[0][-1].measured
+    points = one.run(X, *start, judge(X), limits)
+    assert points[-1].t == 13
+    assert points[-1].error == pytest.approx(judge(X)(*one.follow(X, *start, limits)[1]))
+
+
 @pytest.mark.parametrize("word", ["did:ranks=0", "did:ranks=many", "did:rank=3"])
 def test_what_is_not_a_cluster(word, X, start):
     with pytest.raises(OptionError):

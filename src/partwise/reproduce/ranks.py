@@ -26,6 +26,6 @@ def follow(
     kept = {point.t for point in laddered([stand.point for stand in stands])}
     return [
         {"t": point.t, "seconds": point.seconds, "talking": talking, "bytes": point.bytes, "error": point.error}
-        for point, talking, _, _ in stands
+        for point, talking, *_ in stands
         if point.t in kept and point.t > 0
     ]
