@@ -1,1 +1,0 @@
-"""Methods of the DSANLS paper for parties that keep their data: Syn-SD, Syn-SSD, Asyn-SD, Asyn-SSD, modified DSANLS."""
