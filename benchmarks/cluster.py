@@ -45,7 +45,13 @@ METHODS = (
     "dadmm",
     "d-hals",
     "maxios",
+    "dsanls",
+    "dsanls, subsampled",
 )
+OPTIONS: dict[str, dict[str, Any]] = {
+    "did, extrapolated": {"acceleration": "auto", "extrapolate": True},
+    "dsanls, subsampled": {"sketch": "subsample"},  # DSANLS/S; else count sketches
+}
 RANKS = (1, 4, 16, 64, 256, 1024)
 SLOW = ("hpc-anls-bpp", "dadmm")
 NETWORK = Network()  # 2 µs, 100 Gb/s
@@ -102,10 +108,9 @@ def made(workload: str, k: int) -> tuple[Any, np.ndarray, np.ndarray]:
 
 def prepared(name: str, problem: Problem, ranks: int) -> tuple[Any, Any]:
     """(layout, method)."""
-    algorithm = name.removesuffix(", extrapolated")
-    options = {} if algorithm == name else {"acceleration": "auto", "extrapolate": True}
+    algorithm = name.partition(",")[0]
     cut = layout_for(algorithm, problem, ranks)
-    return cut, method(algorithm, problem, cut, options)
+    return cut, method(algorithm, problem, cut, OPTIONS.get(name, {}))
 
 
 def clocked(step: Any, held: Shard, Wt: np.ndarray, H: np.ndarray) -> dict[str, float]:
