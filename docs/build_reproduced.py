@@ -1,7 +1,7 @@
 """Write docs/reproduced.md from the stored results of `partwise reproduce`, which ship with partwise too.
 
 python docs/build_reproduced.py               writes the page
-python docs/build_reproduced.py reproduced/   stores new results first: the tables in docs/papers/results, the figures beside them
+python docs/build_reproduced.py reproduced/   stores new results first: the tables in docs/papers/results/full or quick, as they are
 """
 
 from __future__ import annotations
@@ -11,22 +11,23 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from partwise.reports.figures import draw
 from partwise.reports.quantities import counted, duration
 from partwise.reports.results import is_results
 from partwise.reports.run_directory import write_json
 from partwise.reports.tables import Store, markdown
-from partwise.reproduce.carrying_out import KIND, ROWS, RUNS, typed
-from partwise.reproduce.experiment import Experiment, Finding, verdict
+from partwise.reproduce.carrying_out import KIND, ROWS, RUNS
+from partwise.reproduce.experiment import Experiment, Finding, Size, Verdict, verdict
 from partwise.reproduce.registry import PAPERS
+from partwise.reproduce.stored import is_stored, shipped, stored
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reproduced.md"
 RESULTS = ROOT / "docs" / "papers" / "results"  # in the wheel as partwise/stored
-FIGURES = ROOT / "docs" / "papers" / "figures"
+FIGURES = ROOT / "docs" / "papers" / "figures"  # of the form that the page shows
 TABLES = (f"{ROWS}.csv", f"{RUNS}.csv", "table.csv", "manifest.json")
+FORMS = (Size.FULL, Size.QUICK)  # the page shows the first that is stored
 
 HEAD = """# The papers' figures and tables, made anew
 
@@ -35,10 +36,11 @@ written down beside each experiment. This page is made from the stored results b
 result was typed.
 
 - **holds**: all criteria are met; **holds in part**: some; **does not hold here**: none.
-- *quick* results are of smaller data and fewer runs (`--quick`, up to two minutes each on two cores), *full* ones of as much as the paper
-  has, as far as data and machine allow. Which form is shown here is said at each.
-- `partwise reproduce PAPER FIGURE --check` makes an experiment again and compares it with what is stored, within its tolerance; times are
-  not compared.
+- The *full* form has as much as the paper, as far as data and machine allow; what had to be scaled down is said at each. The *quick*
+  one (`--quick`) is of smaller data and fewer runs. The page shows the full form where it is stored, and says what the quick one finds
+  otherwise.
+- `partwise reproduce PAPER FIGURE --check` makes an experiment again and compares it with what is stored in this form, within its
+  tolerance; times are not compared. `--check --quick` does so with the quick form.
 - Data that cannot be had are replaced by stand-ins, which are named with each experiment.
 - Times are processor time of one thread; where several nodes or parties would work side by side, they are modelled as each says.
 
@@ -56,20 +58,32 @@ def main(fresh: Path | None) -> None:
 
 def keep(folder: Path, experiment: Experiment) -> None:
     """The tables to ship, the picture to show."""
-    target = RESULTS / experiment.key
+    size = Size(json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["size"])
+    target = RESULTS / size / experiment.key
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     FIGURES.mkdir(parents=True, exist_ok=True)
     for name in TABLES:
         shutil.copy(folder / name, target / name)
-    facts, rows, found = stored(experiment)
+    facts, rows = stored(experiment, size)
+    found = findings(experiment, size)
     judged = {"findings": [one._asdict() for one in found], "verdict": str(verdict(found))}
     write_json(target / "manifest.json", {**facts, **judged})  # by today's criteria
-    if experiment.figure is not None:
+    if experiment.figure is not None and size is shown(experiment):
         draw(experiment.figure(rows), FIGURES / experiment.key)
 
 
 EXPERIMENTS = [experiment for paper in PAPERS.values() for experiment in paper.experiments]
+
+
+def shown(experiment: Experiment) -> Size | None:
+    """The form that the page shows."""
+    return next((size for size in FORMS if is_stored(experiment, size)), None)
+
+
+def findings(experiment: Experiment, size: Size) -> list[Finding]:
+    """What is to be said of stored rows by today's criteria."""
+    return list(experiment.judge(stored(experiment, size)[1]))
 
 
 def rendered() -> str:
@@ -79,53 +93,74 @@ def rendered() -> str:
 
 def overview() -> Iterator[str]:
     """One line each, also for experiments without a stored result."""
-    yield "| paper | | what | here | form |\n|---|---|---|---|---|"
+    yield "| paper | | what | full form | quick form |\n|---|---|---|---|---|"
     for experiment in EXPERIMENTS:
-        if is_stored(experiment):
-            facts, _, found = stored(experiment)
-            link = f"[{experiment.name}](#{experiment.key})"
-            yield f"| {experiment.paper} | {link} | {experiment.title} | **{verdict(found)}** | {facts['size']} |"
-        else:
-            yield f"| {experiment.paper} | {experiment.name} | {experiment.title} | not stored: make it with `partwise reproduce` | |"
+        said = " | ".join(_in_short(experiment, size) for size in FORMS)
+        yield f"| {experiment.paper} | [{experiment.name}](#{experiment.key}) | {experiment.title} | {said} |"
+    yield ""
+    yield "; ".join(_count(size) for size in FORMS) + "."
+
+
+def _in_short(experiment: Experiment, size: Size) -> str:
+    if not is_stored(experiment, size):
+        return "not stored"
+    said = str(verdict(findings(experiment, size)))
+    return f"**{said}**" if size is shown(experiment) else said
+
+
+def _count(size: Size) -> str:
+    """How often a claim holds, holds in part, does not."""
+    given = [verdict(findings(experiment, size)) for experiment in EXPERIMENTS if is_stored(experiment, size)]
+    return f"Of {len(given)} in the {size} form, " + ", ".join(f"{given.count(one)} {_many(one)}" for one in Verdict)
+
+
+def _many(one: Verdict) -> str:
+    return {Verdict.HOLDS: "hold", Verdict.PART: "hold in part", Verdict.NOT: "do not hold here"}[one]
 
 
 def chapter(name: str) -> Iterator[str]:
     """Of a paper."""
     yield f"## {PAPERS[name].reference}\n"
     for experiment in PAPERS[name].experiments:
-        if is_stored(experiment):
-            yield from section(experiment)
+        size = shown(experiment)
+        if size is not None:
+            yield from section(experiment, size)
 
 
-def section(experiment: Experiment) -> Iterator[str]:
+def section(experiment: Experiment, size: Size) -> Iterator[str]:
     """Of a figure or table."""
-    facts, rows, found = stored(experiment)
+    rows, found = stored(experiment, size)[1], findings(experiment, size)
     yield f'<a id="{experiment.key}"></a>\n\n### {experiment.name}: {experiment.title}\n'
     yield f"*The paper:* {experiment.claim}\n"
     yield f"*Data:* {'; '.join(experiment.data)}.\n"
     yield f"**Here: {verdict(found)}.**" + (f" {experiment.reason}" if experiment.reason else "") + "\n"
     yield from (f"- {'yes' if one.met else '**no**'}: {one.criterion} *{one.seen}*" for one in found)
     yield ""
+    if size is Size.FULL and is_stored(experiment, Size.QUICK):
+        yield otherwise(found, findings(experiment, Size.QUICK)) + "\n"
     if experiment.figure is not None:
         yield f"![{experiment.title}](papers/figures/{experiment.key}.png)\n"
     yield markdown(experiment.table(rows)) + "\n"
-    made = facts["created"][:10]
-    yield (
-        f"<sub>{facts['size']} form, {counted(len(Store(RESULTS / experiment.key).rows(RUNS)), 'run')} in "
-        f"{duration(facts['seconds'])} on {made}, with partwise {facts['versions']['partwise']}.</sub>\n"
+    yield f"<sub>{'; '.join(made(experiment, one) for one in FORMS if is_stored(experiment, one))}.</sub>\n"
+
+
+def otherwise(full: list[Finding], quick: list[Finding]) -> str:
+    """What the quick form finds where it differs."""
+    differs = [one for one, other in zip(quick, full, strict=True) if one.met != other.met]
+    if not differs:
+        return "The quick form finds the same."
+    said = "; ".join(f"{'yes' if one.met else '**no**'}: {one.criterion} *{one.seen}*" for one in differs)
+    return f"The quick form finds that the claim {verdict(quick)}: {said}"
+
+
+def made(experiment: Experiment, size: Size) -> str:
+    """When, with what, in which time."""
+    facts = stored(experiment, size)[0]
+    runs = counted(len(Store(shipped(size) / experiment.key).rows(RUNS)), "run")
+    return (
+        f"{size} form: {runs}, {duration(facts['seconds'])} of one core, on {facts['created'][:10]} with partwise "
+        f"{facts['versions']['partwise']}"
     )
-
-
-def is_stored(experiment: Experiment) -> bool:
-    """Whether there is a result to show."""
-    return is_results(RESULTS / experiment.key, KIND)
-
-
-def stored(experiment: Experiment) -> tuple[dict[str, Any], list[dict[str, Any]], list[Finding]]:
-    """(manifest, rows, what is to be said of them by today's criteria)."""
-    folder = RESULTS / experiment.key
-    rows = typed(Store(folder).rows(ROWS))
-    return json.loads((folder / "manifest.json").read_text(encoding="utf-8")), rows, list(experiment.judge(rows))
 
 
 if __name__ == "__main__":

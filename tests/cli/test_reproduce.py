@@ -14,7 +14,8 @@ def test_the_list(call):
     assert result.exit_code == 0
     assert "dsanls fig5" in result.stdout
     told = json.loads(call("reproduce", "list", "--json").stdout)["experiments"]
-    assert {"paper", "name", "title", "claim", "data"} == set(told[0])
+    assert {"paper", "name", "title", "claim", "data", "seconds"} == set(told[0])
+    assert told[0]["seconds"]["quick"] > 0
 
 
 def test_a_figure_and_its_check(call, here, monkeypatch):
@@ -39,6 +40,7 @@ def test_a_figure_and_its_check(call, here, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
+        (("dsanls", "fig5", "--check", "--quick", "--stored", "x"), 1, "no earlier result"),
         (("dsanls", "fig55"), 2, "Did you mean fig5"),
         (("plos",), 2, "no paper"),
         (("dsanls", "fig5", "--stored", "x"), 2, "--check"),

@@ -18,6 +18,7 @@ from partwise.reproduce.experiment import Finding, Size, Verdict, verdict
 from partwise.reproduce.parties import shared, study
 from partwise.reproduce.privately import hexed, pictured, total_epsilon
 from partwise.reproduce.registry import PAPERS, find
+from partwise.reproduce.stored import stored
 
 EVERY = [experiment for paper in PAPERS.values() for experiment in paper.experiments]
 
@@ -83,6 +84,19 @@ def test_results_agree_with_themselves_and_not_with_others(results, tmp_path):
     assert "error is" in check.differences[0]
     with pytest.raises(DataError, match="--stored"):
         differences(result, tmp_path / "elsewhere")
+
+
+def test_a_form_that_is_not_stored_is_told(results, tmp_path, monkeypatch):
+    experiment = find("dsanls", "fig5")[0]
+    folder = results(experiment).folder.parent
+    with pytest.raises(DataError, match="is the tiny form of dsanls-fig5, and cannot be compared with the quick one"):
+        stored(experiment, Size.QUICK, folder)
+    monkeypatch.setattr("partwise.reproduce.stored.shipped", lambda size: tmp_path / size)
+    shutil.copytree(folder / experiment.key, tmp_path / "quick" / experiment.key)
+    with pytest.raises(DataError, match=r"full form of dsanls-fig5 is not .* its quick form is: give --quick as well"):
+        stored(experiment, Size.FULL)
+    with pytest.raises(DataError, match="tiny form of dsanls-fig5 is not"):
+        stored(experiment, Size.TINY)
 
 
 def test_the_same_experiment_gives_the_same_errors(results, tmp_path):

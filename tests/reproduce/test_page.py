@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from partwise.reproduce.checking import stored_folder
-from partwise.reproduce.experiment import verdict
+from partwise.reproduce.experiment import Size, verdict
+from partwise.reproduce.stored import is_stored, shipped, stored
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,16 +28,29 @@ def test_the_page_is_up_to_date(page):
 
 
 def test_every_experiment_has_a_stored_result(page):
-    assert stored_folder() == page.RESULTS
-    missing = [experiment.key for experiment in page.EXPERIMENTS if not page.is_stored(experiment)]
+    known = {experiment.key for experiment in page.EXPERIMENTS}
+    for size in page.FORMS:
+        assert shipped(size) == page.RESULTS / size
+        assert {path.name for path in shipped(size).iterdir()} <= known
+    missing = [experiment.key for experiment in page.EXPERIMENTS if not is_stored(experiment, Size.QUICK)]
     assert not missing
-    assert {path.name for path in page.RESULTS.iterdir()} == {experiment.key for experiment in page.EXPERIMENTS}
 
 
 def test_stored_results_are_judged_as_they_were(page):
-    for experiment in filter(page.is_stored, page.EXPERIMENTS):
-        facts, _, found = page.stored(experiment)
-        assert facts["verdict"] == verdict(found), experiment.key
+    for size in page.FORMS:
+        for experiment in page.EXPERIMENTS:
+            if is_stored(experiment, size):
+                assert stored(experiment, size)[0]["verdict"] == verdict(page.findings(experiment, size)), (
+                    experiment.key
+                )
+
+
+def test_the_page_says_where_the_forms_differ(page):
+    one = next(experiment for experiment in page.EXPERIMENTS if is_stored(experiment, Size.QUICK))
+    quick = page.findings(one, Size.QUICK)
+    assert page.otherwise(quick, quick) == "The quick form finds the same."
+    turned = [found._replace(met=not found.met) for found in quick[:1]] + quick[1:]
+    assert quick[0].seen in page.otherwise(turned, quick)
 
 
 def test_what_ships_is_small(page):

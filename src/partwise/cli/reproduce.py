@@ -20,7 +20,7 @@ Name = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Smaller data and fewer runs: two minutes each, at most.")]
 Check = Annotated[
-    bool, typer.Option("--check", help="Compare with stored results, at their size; exit code 1 if they differ.")
+    bool, typer.Option("--check", help="Compare with stored results of this form; exit code 1 if they differ.")
 ]
 Stored = Annotated[
     Path | None, typer.Option("--stored", metavar="DIR", help="Where these are; else those that come with partwise.")

@@ -18,10 +18,12 @@ from partwise.errors import OptionError
 from partwise.reports.quantities import counted, duration
 from partwise.reports.tables import Cells
 from partwise.reproduce.carrying_out import Result, carry_out, table_of
-from partwise.reproduce.checking import SHOWN, Check, differences, stored, stored_folder
+from partwise.reproduce.checking import SHOWN, Check, differences
 from partwise.reproduce.experiment import Case, Experiment, Size, Verdict
 from partwise.reproduce.registry import PAPERS, find
+from partwise.reproduce.stored import measured, stored
 
+FORMS = (Size.FULL, Size.QUICK)
 LOOKS = {Verdict.HOLDS: "green", Verdict.PART: "yellow", Verdict.NOT: "red"}
 
 
@@ -39,10 +41,11 @@ def show_all(*, json: bool) -> None:
     """Every paper and its experiments."""
     if json:
         facts = [
-            {"paper": one.paper, "name": one.name, "title": one.title, "claim": one.claim, "data": list(one.data)}
+            {"paper": one.paper, "name": one.name, "title": one.title, "claim": one.claim, "data": list(one.data),
+             "seconds": {str(size): measured(one, size) for size in FORMS}}
             for paper in PAPERS.values()
             for one in paper.experiments
-        ]
+        ]  # fmt: skip
         screen.show_json({"experiments": facts})
         return
     out = screen.to_stdout(piped_width=200)
@@ -50,12 +53,18 @@ def show_all(*, json: bool) -> None:
         out.print(Text(paper.reference, style="bold"), soft_wrap=True)
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
         for one in paper.experiments:
-            table.add_row(f"  {paper.name} {one.name}", Text(one.title), _about(one, Size.FULL))
+            times = (f"{'--quick ' if size is Size.QUICK else ''}{about(one, size)}" for size in FORMS)
+            table.add_row(f"  {paper.name} {one.name}", Text(one.title), *times)
         out.print(table, "")
+    out.print("Times are of one core, as measured when the results that come with partwise were made.")
 
 
-def _about(experiment: Experiment, size: Size) -> str:
-    return f"about {duration(60 * experiment.about(size))}"
+def about(experiment: Experiment, size: Size) -> str:
+    """How long it takes: as measured, else as expected."""
+    seconds = measured(experiment, size)
+    if seconds is None:
+        return f"about {duration(60 * experiment.about(size))} (not measured yet)"
+    return duration(seconds)
 
 
 def reproduce(paper: str, name: str | None, place: Place, *, quick: bool, json: bool, quiet: bool) -> None:
@@ -63,11 +72,13 @@ def reproduce(paper: str, name: str | None, place: Place, *, quick: bool, json: 
     experiments = find(paper, name)
     if place.stored is not None and not place.check:
         raise OptionError("--stored names what --check compares with: give both, or neither.")
+    for experiment in experiments if place.check else []:
+        stored(experiment, chosen(quick), place.stored)  # before hours are spent: is there something to compare with?
     console, results, checks = screen.to_stderr(), list[Result](), list[Check]()
     for experiment in experiments:
         result = _one(experiment, place, quick, console, quiet=quiet)
         results.append(result)
-        checks += [differences(result, place.stored or stored_folder())] if place.check else []
+        checks += [differences(result, place.stored)] if place.check else []
         if not (json or quiet):
             tell(result, checks[-1] if place.check else None)
     if json:
@@ -81,12 +92,10 @@ def reproduce(paper: str, name: str | None, place: Place, *, quick: bool, json: 
 def _one(experiment: Experiment, place: Place, quick: bool, console: Console, *, quiet: bool) -> Result:
     """Say how long it will take, then do it."""
     size = chosen(quick)
-    if place.check:
-        size = Size(stored(experiment, place.stored or stored_folder())[0]["size"])
     cases = experiment.cases(size)
     if not quiet:
         console.print(Text(f"{experiment.paper} {experiment.name}: {experiment.title}", style="bold"), soft_wrap=True)
-        console.print(f"{counted(len(cases), 'run')}, {_about(experiment, size)} on two cores.")
+        console.print(f"{counted(len(cases), 'run')}, {about(experiment, size)} on one core.")
     with screen.Notes(console), telling(console, len(cases), quiet=quiet) as show:
 
         def told(case: Case, seconds: float, number: int, of: int) -> None:

@@ -16,7 +16,7 @@ from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Size, 
 
 KIND = "reproduction"
 ROWS, RUNS = "rows", "runs"
-Tell = Callable[[Case, float, int, int], None]  # (the run, its seconds, its number, of how many)
+Tell = Callable[[Case, float, int, int], None]  # (the run, its seconds of one core, its number, of how many)
 
 
 class Result(NamedTuple):
@@ -63,9 +63,9 @@ def run(cases: Sequence[Case], experiment: Experiment, size: Size, store: Store,
     for number, case in enumerate(cases, start=1):
         if key_of(case, list(case)) in done:
             continue
-        began = time.perf_counter()
+        began = time.process_time()
         measured = [{**case, **row} for row in experiment.measure(case, size)]
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
         _forget(store, case)
         store.add(ROWS, *measured)
         store.add(RUNS, {**case, "seconds": seconds})

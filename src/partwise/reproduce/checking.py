@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import partwise
-from partwise.errors import DataError
-from partwise.reports.results import is_results
-from partwise.reports.run_directory import MANIFEST
-from partwise.reports.tables import Store
-from partwise.reproduce.carrying_out import KIND, ROWS, Result, key_of, typed
-from partwise.reproduce.experiment import Experiment, Row
+from partwise.reproduce.carrying_out import Result, key_of
+from partwise.reproduce.experiment import Row, Size
+from partwise.reproduce.stored import stored
 
 SHOWN = 5  # differences that a sentence names
 
@@ -31,28 +26,13 @@ class Check(NamedTuple):
         return self.compared > 0 and not self.differences
 
 
-def stored_folder() -> Path:
-    """The results that come with partwise: in the wheel, or in the documentation of its source."""
-    package = Path(partwise.__file__).parent
-    return next((f for f in (package / "stored", package.parents[1] / "docs" / "papers" / "results") if f.is_dir()),
-                package / "stored")  # fmt: skip
+def differences(result: Result, folder: Path | None = None) -> Check:
+    """Every number of a column in `same`, in every row that both have; the verdict too, if both had all data.
 
-
-def stored(experiment: Experiment, folder: Path) -> tuple[dict[str, Any], list[Row]]:
-    """The manifest and the rows of an earlier result."""
-    place = folder / experiment.key
-    if not is_results(place, KIND):
-        raise DataError(
-            f"{place} holds no earlier result of {experiment.key}. Expected a folder that `partwise reproduce -o` filled; "
-            "name it with --stored."
-        )
-    return json.loads((place / MANIFEST).read_text(encoding="utf-8")), typed(Store(place).rows(ROWS))
-
-
-def differences(result: Result, folder: Path) -> Check:
-    """Every number of a column in `same`, in every row that both have; the verdict too, if both had all data."""
+    The stored result is the one of the same size that comes with partwise, or one in a folder.
+    """
     experiment = result.experiment
-    manifest, earlier = stored(experiment, folder)
+    manifest, earlier = stored(experiment, Size(result.manifest["size"]), folder)
     names = list(experiment.names)
     known = {key_of(row, names): row for row in earlier}
     found, compared = list[str](), 0
