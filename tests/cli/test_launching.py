@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from partwise.cli import wishes
+from partwise.cli import screen, wishes
 from partwise.errors import OptionError
 from partwise.launch import ALONE, started
 
@@ -18,6 +18,7 @@ STEP = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "3"}
         ({"PMI_SIZE": "2", "PMI_RANK": "1"}, (2, 1, "mpiexec")),
         ({"OMPI_COMM_WORLD_SIZE": "8", "OMPI_COMM_WORLD_RANK": "0"}, (8, 0, "mpirun")),
         ({"SLURM_STEP_ID": "0", **STEP}, (4, 3, "srun")),
+        ({"PMI_SIZE": "4", "PMI_RANK": "3", "SLURM_STEP_ID": "0", **STEP}, (4, 3, "srun")),  # srun --mpi=pmi2
         (STEP, ALONE),  # a batch script's own process
         (
             {"PMI_SIZE": "2", "PMI_RANK": "1", "SLURM_STEP_ID": "0", **STEP},
@@ -28,6 +29,14 @@ STEP = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "3"}
 )
 def test_launchers_are_told_by_their_environment(environment, expected):
     assert started(environment) == expected
+
+
+def test_what_is_to_be_typed_under_srun_is_srun(monkeypatch):
+    told = {"PMI_SIZE": "4", "PMI_RANK": "3", "SLURM_STEP_ID": "0", "SLURM_MPI_TYPE": "pmix", **STEP}
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.argv", ["partwise", "fit", "shards", "-k", "3"])
+    assert screen.typed("--resume") == "srun --mpi=pmix --kill-on-bad-exit -n 4 partwise fit shards -k 3 --resume"
 
 
 @pytest.mark.parametrize(

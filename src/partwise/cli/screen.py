@@ -75,7 +75,8 @@ def typed(*also: str) -> str:
 def _start() -> list[str]:
     """How `partwise` is started: as it was."""
     launched = started()
-    by = os.environ.get(RUN_BY, "").split() or [f"{launched.by}", "-n", f"{launched.size}", "partwise"]
+    flags = [f"--mpi={os.environ.get('SLURM_MPI_TYPE', 'pmi2')}", "--kill-on-bad-exit"] if launched.by == "srun" else []
+    by = os.environ.get(RUN_BY, "").split() or [f"{launched.by}", *flags, "-n", f"{launched.size}", "partwise"]
     return ["partwise"] if launched.size == 1 else by
 
 
