@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from partwise.errors import OptionError, PartwiseError
-from partwise.privacy.events import Gaussian, Laplace
+from partwise.errors import OptionError, PartwiseError, RunError
+from partwise.privacy.certified import SEEDLESS, OpenDPGaussian, library
+from partwise.privacy.events import Discrete, Gaussian, Laplace
 from partwise.privacy.mechanisms import AnalyticGaussian, LatticeGaussian, LatticeLaplace
 from partwise.privacy.noise import SystemNoise, noise_source
 
 D = 5000
-KINDS = [LatticeGaussian, LatticeLaplace, AnalyticGaussian]
+KINDS = [LatticeGaussian, LatticeLaplace, AnalyticGaussian, OpenDPGaussian]
 SEEDED = lambda: noise_source(insecure_seed=11)  # noqa: E731
 
 
@@ -24,6 +25,10 @@ def test_noise_has_the_stated_distribution(kind, rng):
     """Kolmogorov-Smirnov; false alarms: 1 in 10⁶ for the system's noise, none for the seeded."""
     mechanism = kind.of_strength(0.5, 1.0, D)
     value = np.linspace(-3, 3, D)
+    if kind is OpenDPGaussian and rng is SEEDED:
+        with pytest.raises(OptionError, match=SEEDLESS[:30]):
+            mechanism.release(value, rng())
+        return
     noisy, event = mechanism.release(value, rng())
     assert event == mechanism.event
     law = stats.laplace if isinstance(event, Laplace) else stats.norm
@@ -59,12 +64,12 @@ def test_what_snapping_costs_is_part_of_the_noise():
     assert coarse.scale == coarse.sensitivity
 
 
-@pytest.mark.parametrize("kind", [LatticeGaussian, LatticeLaplace])
+@pytest.mark.parametrize("kind", [LatticeGaussian, LatticeLaplace, OpenDPGaussian])
 def test_lattice_outputs_are_possible_for_the_neighbour_and_naive_ones_are_not(kind):
     """Every output lies on one lattice, whatever the value; of floats a large part could have come from one value only."""
     mechanism = kind.of_strength(1.0, 1.0, D)
     for value in (np.zeros(D), np.full(D, 1 / 3), np.full(D, 1e6 + 0.1)):
-        steps = mechanism.release(value, SystemNoise())[0] / mechanism.step
+        steps = mechanism.release(value, SystemNoise())[0] / mechanism.facts["step"]
         np.testing.assert_array_equal(steps, np.rint(steps))
     naive = AnalyticGaussian(1.0, 1.0, 200_000)
     zero, one = (naive.release(np.full(200_000, v), SEEDED())[0] for v in (0.0, 1.0))
@@ -155,4 +160,15 @@ def test_system_noise_reaches_its_tails_evenly():
 def test_events_of_the_lattice_count_the_snapped_sensitivity():
     mechanism = LatticeGaussian(1.0, 4.0, 16, 2.0**-2)
     assert mechanism.event == Gaussian(4.0 / 2.0)
+    assert OpenDPGaussian(mechanism).event == Discrete(4.0 / 2.0)
     assert LatticeLaplace(1.0, 4.0, 4, 2.0**-2).event == Laplace(4.0 / 2.0)
+
+
+def test_noise_that_opendp_counts_for_more_than_was_to_be_spent_is_not_released(monkeypatch):
+    """It is asked what its noise is worth; here it answers as for half of the noise."""
+    mechanism = OpenDPGaussian.of_strength(1.0, 1.0, 4)
+    dp = library()
+    make = dp.m.make_gaussian
+    monkeypatch.setattr(dp.m, "make_gaussian", lambda *domain, scale: make(*domain, scale=scale / 2))
+    with pytest.raises(RunError, match="nothing was released"):
+        mechanism.release(np.zeros(4), SystemNoise())

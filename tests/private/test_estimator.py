@@ -49,8 +49,6 @@ def test_spends_its_budget_and_no_more(method, neighbours):
 
 @pytest.mark.parametrize("mechanism", ["laplace", "analytic", "opendp"])
 def test_other_mechanisms_spend_the_same_budget_and_pass_their_audit(mechanism, tmp_path):
-    if mechanism == "opendp":
-        pytest.importorskip("opendp", reason="OpenDP is an extra of its own: pip install 'partwise[opendp]'")
     model = PrivateNMF(3, mechanism=mechanism, epsilon=2.0, delta=1e-6, random_state=0).fit(parts())
     checked = check(model.ledger_.content)
     assert checked.sound, checked.breaches

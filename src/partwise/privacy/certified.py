@@ -7,7 +7,6 @@ needs some percent more noise for the same (ε, δ).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
@@ -19,7 +18,7 @@ from partwise.errors import MissingExtraError, OptionError, RunError
 from partwise.privacy import oracle
 from partwise.privacy.accountant import Budget
 from partwise.privacy.events import Discrete
-from partwise.privacy.mechanisms import check_step, check_strength, fitting_step, snapped
+from partwise.privacy.mechanisms import LatticeGaussian
 from partwise.privacy.noise import NoiseSource, SystemNoise
 
 CLOSE = 1e-9
@@ -50,35 +49,31 @@ def concentrated_mu(budget: Budget) -> float:
 @final
 @dataclass(frozen=True)
 class OpenDPGaussian:
-    """(round(value/g) + N_ℤ(0, σ²/g²)) g, the noise being OpenDP's."""
+    """(round(value/g) + N_ℤ(0, σ²/g²)) g, the noise being OpenDP's; lattice and sensitivity are those of `LatticeGaussian`."""
 
-    l2_sensitivity: float
-    scale: float
-    entries: int
-    step: float
+    lattice: LatticeGaussian
 
     name = "OpenDP discrete Gaussian"
-
-    def __post_init__(self) -> None:
-        check_strength(self.l2_sensitivity, self.scale)
-        check_step(self.step, self.scale, self.entries)
 
     @classmethod
     def of_strength(cls, mu: float, l2_sensitivity: float, entries: int) -> OpenDPGaussian:
         """The least noise that is μ²/2-zCDP."""
-        check_strength(l2_sensitivity, 1 / mu if mu > 0 else mu)
         library()  # says now if it is missing, before anything is written down
-        step = fitting_step(l2_sensitivity, math.sqrt(entries))
-        return cls(l2_sensitivity, (l2_sensitivity + math.sqrt(entries) * step) / mu, entries, step)
+        return cls(LatticeGaussian.of_strength(mu, l2_sensitivity, entries))
 
     @property
     def sensitivity(self) -> float:
         """Δ + √d g."""
-        return self.l2_sensitivity + math.sqrt(self.entries) * self.step
+        return self.lattice.sensitivity
+
+    @property
+    def scale(self) -> float:
+        """σ."""
+        return self.lattice.scale
 
     @property
     def deviation(self) -> float:
-        return self.scale
+        return self.lattice.deviation
 
     @property
     def event(self) -> Discrete:
@@ -88,22 +83,21 @@ class OpenDPGaussian:
     @property
     def facts(self) -> dict[str, Any]:
         """What makes up the sensitivity."""
-        return {"clipped_sensitivity": self.l2_sensitivity, "step": self.step, "entries": self.entries}
+        return self.lattice.facts
 
     def release(self, value: Array, rng: NoiseSource) -> tuple[Array, Discrete]:
         """The noisy value, on the lattice; OpenDP has a cryptographic generator of its own."""
         if not isinstance(rng, SystemNoise):
             raise OptionError(SEEDLESS)
-        steps = snapped(value, self.step, self.entries)
-        noisy = self._measurement()([int(step) for step in steps])
-        return np.array(noisy, np.float64) * self.step, self.event
+        noisy = self._measurement()([int(step) for step in self.lattice.snap(value)])
+        return np.array(noisy, np.float64) * self.lattice.step, self.event
 
     def _measurement(self) -> Any:
         """OpenDP's, after asking it what it is worth."""
-        dp = library()
+        dp, step = library(), self.lattice.step
         domain = dp.vector_domain(dp.atom_domain(T="i64"))
-        made = dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=self.scale / self.step)
-        rho = made.map(self.sensitivity / self.step)
+        made = dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=self.scale / step)
+        rho = made.map(self.sensitivity / step)
         if not rho <= (self.sensitivity / self.scale) ** 2 / 2 * (1 + 1e-9):
             raise RunError(
                 f"OpenDP says that this noise is {rho:g}-zCDP, more than was to be spent; nothing was released."
