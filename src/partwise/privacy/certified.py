@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, final
 
 import numpy as np
@@ -28,7 +29,7 @@ SEEDLESS = "OpenDP draws its own noise, which no seed repeats: leave insecure_se
 def library() -> Any:
     """OpenDP, or how to get it."""
     try:
-        import opendp.prelude as dp  # pyright: ignore[reportMissingImports]
+        dp: Any = import_module("opendp.prelude")
     except ImportError:
         raise MissingExtraError("mechanism='opendp'", "opendp", "opendp") from None
     dp.enable_features("contrib")
