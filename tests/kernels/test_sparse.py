@@ -41,6 +41,18 @@ def test_sampled_product_is_the_dense_one_at_the_entries(shape, dtype):
     close(sparse.sampled_product(indptr, indices, Wt, H), dense[rows, indices], dtype)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_entries_are_rounded_to_the_factors_when_read(shape):
+    X, (indptr, indices, data), Wt, H = problem(*shape)
+    Wt, H, rounded = (array.astype(np.float32) for array in (Wt, H, data))
+    for mine, theirs in (
+        (sparse.gather(indptr, indices, data, H), sparse.gather(indptr, indices, rounded, H)),
+        (sparse.scatter(indptr, indices, data, Wt, X.shape[1]), sparse.scatter(indptr, indices, rounded, Wt, X.shape[1])),
+    ):  # fmt: skip
+        assert mine.dtype == np.float32
+        np.testing.assert_array_equal(mine, theirs)
+
+
 def test_index_type_does_not_matter():
     X, short, Wt, H = problem(60, 50, 9)
     _, long, _, _ = problem(60, 50, 9, index=np.int64)

@@ -135,7 +135,7 @@ class Entries(ABC):
         """‖X − WH‖²; with the pair of H for this Wt by ‖X‖² − 2⟨cross, H⟩ + ⟨gram, HHᵀ⟩, while that has digits left."""
         if eq is not None and self.traceable:
             error = self.sq_norm() - 2 * dot64(eq.cross, H) + dot64(eq.gram, H @ H.T)
-            if error > CANCELLED[self.dtype] ** 2 * self.sq_norm():
+            if error > CANCELLED[H.dtype] ** 2 * self.sq_norm():
                 return error
         return 2 * self.divergence(Wt, H, beta=2)
 

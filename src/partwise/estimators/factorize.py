@@ -196,7 +196,7 @@ def rescaled(F: Array, other: Array, order: int, fixed: int) -> tuple[Array, Arr
 
 def finish(X: Matrix, state: State, settings: Settings, problem: Problem) -> tuple[Array, Array]:
     """(Wt, H): the components with the wished norm, and W exactly for them, found as `transform` does, so that the two agree."""
-    Wt, H = state.Wt, state.H
+    Wt, H = state.Wt.astype(X.dtype, copy=False), state.H.astype(X.dtype, copy=False)  # as `Halved` may leave them
     if settings.normalize is not None:
         H, Wt = rescaled(H, Wt, NORMS[settings.normalize], 0)
     if problem.beta == 2:

@@ -149,7 +149,11 @@ class NMF(CallbackSupportMixin, NonnegativeTransformer):
 
         def observe(state: State, trace: Trace) -> None:
             tasks.end_iteration(
-                lambda: {"components_": state.H, "n_components_": len(state.H), "n_iter_": trace.last.t}
+                lambda: {
+                    "components_": state.H.astype(entries.dtype, copy=False),
+                    "n_components_": len(state.H),
+                    "n_iter_": trace.last.t,
+                }
             )
 
         observers = [observe, Lines(self.verbose)] if self.verbose else [observe]

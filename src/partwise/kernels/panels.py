@@ -15,6 +15,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
+from partwise.kernels.lanes import LINE
+
 
 class Row(types.Type):
     """Numba's name for `count` numbers side by side."""
@@ -70,6 +72,23 @@ def store(typing: Any, panel: Any, row: Any, numbers: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(panel, row, numbers), build
+
+
+@_instruction
+def prefetch(typing: Any, panel: Any, row: Any, count: Any) -> Any:
+    """Bring panel[row] into the first cache meanwhile; count must be a constant."""
+    kind = Row(panel.dtype, count.literal_value)
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number, address = ir.IntType(32), ir.IntType(8).as_pointer()
+        shape = ir.FunctionType(ir.VoidType(), [address, number, number, number])
+        hint = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0")
+        start = builder.bitcast(_row_pointer(context, builder, signature.args, args, kind), address)
+        for line in range(0, kind.count * panel.dtype.bitwidth // 8, LINE):
+            builder.call(hint, [builder.gep(start, [number(line)]), number(0), number(3), number(1)])  # read, L1, data
+        return context.get_dummy_value()
+
+    return types.void(panel, row, count), build
 
 
 @_instruction

@@ -2,8 +2,9 @@
 
 Entries point at random columns, so the values of one column must lie side by side. Factors are therefore worked on as
 panels (m, width) of up to 64 components, each transposed once: narrow enough for the columns that are met most often to
-stay in the second cache, wide enough for reading X once a panel not to matter. Every sum is taken entry by entry in the
-order in which X stores them, so results depend neither on panels nor on threads.
+stay in the second cache, wide enough for reading X once a panel not to matter. The rows of a panel that the next entries point at are
+called for in advance. Every sum is taken entry by entry in the order in which X stores them, so results depend neither on
+panels nor on threads. Factors may be float32 where X is float64: an entry is rounded when it is read, and X is not copied.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from numpy.typing import NDArray
 from partwise.currency import Array
 from partwise.kernels.compiling import kernel, sealed
 from partwise.kernels.lanes import LINE, scratch
-from partwise.kernels.panels import add_multiple, dot, load, store, zeros
+from partwise.kernels.panels import add_multiple, dot, load, prefetch, store, zeros
 from partwise.kernels.threads import spread
 
 Index = NDArray[Any]  # int32 or int64
 
 _WIDTHS = (16, 32, 64)  # of panels; each is compiled when first met
-_SQUARE = 32  # side of what is transposed at once
+_SQUARE = 8  # side of what is transposed at once: of 8 by 8 numbers a cache line or two each way
+_AHEAD = 16  # entries in advance that rows of a panel are called for
 _ROWS = 64  # rows whose results wait in the first cache to be transposed
 
 
@@ -110,13 +112,15 @@ def _gather(width: int) -> Callable[..., None]:
     @kernel
     def gather(indptr, indices, data, panel, out, start, stop):
         """out[:, start:stop] from a panel (m, width) of H; out has width components at most."""
+        last, rounded = indices.size - 1, panel.dtype.type
         block = scratch(_ROWS * width, out.dtype).reshape(_ROWS, width)
         for first in range(start, stop, _ROWS):
             rows = min(_ROWS, stop - first)
             for r in range(rows):
                 sums = zeros(out, width)
                 for p in range(indptr[first + r], indptr[first + r + 1]):
-                    sums = add_multiple(sums, data[p], load(panel, indices[p], width))
+                    prefetch(panel, indices[min(p + _AHEAD, last)], width)
+                    sums = add_multiple(sums, rounded(data[p]), load(panel, indices[p], width))
                 store(block, r, sums)
             for c in range(out.shape[0]):
                 for r in range(rows):
@@ -130,7 +134,7 @@ def _scatter(width: int) -> Callable[..., None]:
     @kernel
     def scatter(indptr, indices, data, Wt, panel):
         """Add Wᵀ X to a panel (m, width); Wt has width components at most."""
-        n = indptr.size - 1
+        n, last, rounded = indptr.size - 1, indices.size - 1, panel.dtype.type
         block = scratch(_ROWS * width, panel.dtype).reshape(_ROWS, width)
         for first in range(0, n, _ROWS):
             rows = min(_ROWS, n - first)
@@ -140,8 +144,9 @@ def _scatter(width: int) -> Callable[..., None]:
             for r in range(rows):
                 weights = load(block, r, width)
                 for p in range(indptr[first + r], indptr[first + r + 1]):
+                    prefetch(panel, indices[min(p + _AHEAD, last)], width)
                     j = indices[p]
-                    store(panel, j, add_multiple(load(panel, j, width), data[p], weights))
+                    store(panel, j, add_multiple(load(panel, j, width), rounded(data[p]), weights))
 
     return scatter
 

@@ -77,7 +77,7 @@ class Entry(NamedTuple):
 
 def did(problem: Problem, cut: Layout, *, acceleration: int | str = 1, extrapolate: bool | str = False) -> Distributed:
     """DID; `acceleration` sweeps on each pair and `extrapolate` as for solver "hals" (the paper: one sweep, no extrapolation)."""
-    inner = single.hals(problem, acceleration=acceleration, extrapolate=extrapolate)
+    inner = single.sweeping(problem, acceleration=acceleration, extrapolate=extrapolate)
     assert isinstance(inner, Alternating | Extrapolated)
     return Did(inner, problem.k, cut)
 
@@ -95,7 +95,7 @@ def dsanls(
 
 def dbcd(problem: Problem, cut: Layout) -> Distributed:
     """DBCD: DID's iterates, a message for each component."""
-    inner = single.hals(problem, acceleration=1, extrapolate=False)
+    inner = single.sweeping(problem, acceleration=1, extrapolate=False)
     assert isinstance(inner, Alternating)
     return Dbcd(inner, cut, range(problem.fixed, problem.k))
 
@@ -112,7 +112,7 @@ def hpc_anls_bpp(problem: Problem, cut: Layout) -> Distributed:
 
 def hpc_anls_hals(problem: Problem, cut: Layout, *, acceleration: int | str = 1) -> Distributed:
     """HPC-ANLS with HALS; `acceleration` sweeps on each pair as for solver "hals"."""
-    inner = single.hals(problem, acceleration=acceleration, extrapolate=False)
+    inner = single.sweeping(problem, acceleration=acceleration, extrapolate=False)
     assert isinstance(inner, Alternating)
     return HpcAnls(inner, problem.k, cut)
 
@@ -126,7 +126,7 @@ def hpc_anls_mu(problem: Problem, cut: Layout) -> Distributed:
 
 def d_hals(problem: Problem, cut: Layout, *, acceleration: int | str = 1) -> Distributed:
     """D-HALS; `acceleration` sweeps on each pair as for solver "hals"."""
-    inner = single.hals(problem, acceleration=acceleration, extrapolate=False)
+    inner = single.sweeping(problem, acceleration=acceleration, extrapolate=False)
     assert isinstance(inner, Alternating)
     return DHals(inner, problem.k, cut)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from partwise.algorithms.single.alternating import Alternating
 from partwise.algorithms.single.extrapolated import Extrapolated
+from partwise.algorithms.single.halved import Halved
 from partwise.algorithms.single.multiplicative import Multiplicative
 from partwise.algorithms.single.problem import Problem, sweeps_beside_pair
 from partwise.algorithms.single.randomized import Randomized
@@ -24,6 +25,22 @@ from partwise.updates.mu import exponent_for
 
 
 def hals(
+    problem: Problem, *, acceleration: int | str = "auto", extrapolate: bool | str = "auto", halve: bool | str = "auto"
+) -> Iteration:
+    """HALS; options as for `sweeping`, and `halve`: sparse float64 data with factors in float32 while its digits suffice."""
+    if halve not in (True, False, "auto"):
+        raise OptionError(f"halve={halve!r}; expected True, False or 'auto'.")
+    method = sweeping(problem, acceleration=acceleration, extrapolate=extrapolate)
+    free = problem.sparse and problem.complete and not (problem.fixed or problem.rows_sum_to_one or problem.bounded)
+    if halve is True and not free:
+        raise OptionError(
+            "halve=True is for sparse data without missing entries, weights, fixed components, rows that sum to one or a penalty on one "
+            "factor only; leave it 'auto'."
+        )
+    return Halved(method) if free and halve else method
+
+
+def sweeping(
     problem: Problem, *, acceleration: int | str = "auto", extrapolate: bool | str = "auto"
 ) -> Alternating | Extrapolated:
     """HALS; `acceleration` sweeps a pair ("auto": as many as are cheap beside the pair), `extrapolate`: Ang & Gillis."""
@@ -121,14 +138,14 @@ def randomized(
     acceleration: int | str = "auto", extrapolate: bool | str = "auto",
 ) -> Iteration:  # fmt: skip
     """HALS on a compressed X, then on X itself; `oversampling` columns beside k, the other options as for "hals"."""
-    exact = hals(problem, acceleration=acceleration, extrapolate=extrapolate)
+    exact = sweeping(problem, acceleration=acceleration, extrapolate=extrapolate)
     width = problem.k + whole(oversampling, "oversampling")
     if width >= min(problem.shape):
         return exact  # nothing to be compressed
     if isinstance(power_iterations, bool) or not isinstance(power_iterations, int) or power_iterations < 0:
         raise OptionError(f"power_iterations={power_iterations!r}; expected a whole number ≥ 0.")
     small = replace(problem, nnz=width * sum(problem.shape), sparse=False)
-    compressed = hals(small, acceleration=acceleration, extrapolate=extrapolate)
+    compressed = sweeping(small, acceleration=acceleration, extrapolate=extrapolate)
     return Randomized(compressed, exact, width, power_iterations, seed=problem.seed)
 
 
@@ -151,7 +168,7 @@ def sketched(
         paid = replace(seen.penalty, l1_W=share * seen.penalty.l1_W, l2_W=share * seen.penalty.l2_W)
         return extrapolated(own, replace(own.alternating(Hals(on_W), Hals(on_H)), penalty=paid), extrapolate)
 
-    exact = hals(problem, acceleration=acceleration, extrapolate=extrapolate)
+    exact = sweeping(problem, acceleration=acceleration, extrapolate=extrapolate)
     sizes = sample_sizes(seen.shape[0], problem.k, first, last)
     return Sketched(sizes, small, refitting, exact, turned, problem.seed)
 
@@ -202,7 +219,7 @@ def refuse_unfit(name: str, problem: Problem, solver: str) -> None:
 
 def lasting(method: Iteration) -> Iteration:
     """What a method does in the long run: the exact iterations of those that begin with less than X."""
-    return method.exact if isinstance(method, Randomized | Sketched) else method
+    return method.exact if isinstance(method, Randomized | Sketched | Halved) else method
 
 
 def sampled_share(method: Iteration, shape: tuple[int, int]) -> float:
