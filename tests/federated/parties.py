@@ -7,12 +7,13 @@ import numpy as np
 from partwise.algorithms.federated.methods import method
 from partwise.algorithms.federated.study import Study
 from partwise.data import as_matrix
+from partwise.drivers.adding import EncryptedSum
 from partwise.drivers.arrivals import run_arrivals
 from partwise.drivers.correspondence import Correspondence
 from partwise.drivers.gathering import SecureSum
 from partwise.drivers.rounds import Terms, one_by_one, run_rounds
+from partwise.drivers.safety import Safety
 from partwise.drivers.seat import Seat
-from partwise.drivers.summing import Safety
 from partwise.drivers.transports.in_process import InProcess
 from partwise.drivers.vault import Vault
 
@@ -38,6 +39,7 @@ def run(name, Xs, k=3, rounds=10, seed=0, terms=None, transport=None, safety=Non
     safety = safety or Safety(len(Xs))
     chosen, seats = seated(name, Xs, k, rounds, seed, safety, **options)
     mail = Correspondence("test", (transport or InProcess)(seats))
-    gather = SecureSum(safety) if secure else one_by_one
-    terms = terms or Terms(rounds, measure_every=1, gather=gather)
+    secured = EncryptedSum if safety.by == "paillier" else SecureSum
+    gather = secured(safety) if secure else one_by_one
+    terms = terms or Terms(rounds, measure_every=0 if safety.only_sums else 1, gather=gather)
     return (run_arrivals if chosen.asynchronous else run_rounds)(chosen, mail, terms), seats, mail

@@ -10,7 +10,7 @@ from partwise.drivers.correspondence import Correspondence
 from partwise.drivers.gathering import SecureSum
 from partwise.drivers.letters import Letter, decode, encode
 from partwise.drivers.rounds import Terms, run_rounds
-from partwise.drivers.summing import Safety
+from partwise.drivers.safety import Safety
 from partwise.drivers.transports.in_process import InProcess
 from partwise.drivers.transports.unreliable import Dropouts, Unreliable
 from partwise.drivers.vault import Vault

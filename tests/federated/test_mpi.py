@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from federated.parties import run, shards
-from partwise.drivers.summing import Safety
+from partwise.drivers.safety import Safety
 
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
 TESTS = Path(__file__).resolve().parent.parent
@@ -28,7 +28,7 @@ from partwise.drivers.arrivals import run_arrivals
 from partwise.drivers.correspondence import Correspondence
 from partwise.drivers.gathering import SecureSum
 from partwise.drivers.rounds import Terms, one_by_one, run_rounds
-from partwise.drivers.summing import Safety
+from partwise.drivers.safety import Safety
 from partwise.drivers.transports.mpi import Ranks, serve
 
 comm, folder, rounds = world(), sys.argv[1], int(sys.argv[2])

@@ -24,6 +24,7 @@ from partwise.drivers.rounds import RoundPoint
 from partwise.drivers.vault import reached
 from partwise.errors import OptionError
 from partwise.estimators.federate import SERVER, Federation, federate
+from partwise.estimators.hiding import Hiding
 from partwise.estimators.pooled import gap, pooled_error
 from partwise.kernels.threads import threads as limited
 from partwise.reports import machine
@@ -158,7 +159,10 @@ def tell(done: Done) -> None:
     found, target = done.found, screen.quoted(done.target)
     rows = [
         ("data", done.data.describe()),
-        ("method", done.study.wishes.method + (", secure sums" if done.study.wishes.secure_sum else "")),
+        (
+            "method",
+            ", ".join(map(str, filter(None, (done.study.wishes.method, Hiding.of(done.study.wishes.secure_sum))))),
+        ),
         ("relative error", ratio(found.relative_error)),
         ("sum of RMSD", ratio(found.rmsd_sum)),
         ("rounds", f"{count(done.facts['rounds'])} in {duration(found.seconds)}"),

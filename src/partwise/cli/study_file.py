@@ -138,10 +138,10 @@ def _split(table: Table, people: list[Party], path: Path) -> Split | None:
     return split
 
 
-def _privacy(table: Table) -> tuple[bool, Privacy | None]:
+def _privacy(table: Table) -> tuple[bool | str, Privacy | None]:
     """(whether sums are secure, the promise): with ε and δ the section is a promise, without them secure_sum alone."""
     if "epsilon" not in table and "delta" not in table:
-        secure_sum = table.flag("secure_sum", False)
+        secure_sum = table.pop("secure_sum") if "secure_sum" in table else False
         table.refuse_rest("[privacy] has secure_sum; or epsilon, delta and what belongs to them")
         return secure_sum, None
     return False, Privacy.of({name: table.pop(name) for name in table.left()})

@@ -44,10 +44,6 @@ class Table:
         fits = lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)  # noqa: E731
         return self._take(name, default, "a number, without quotes", fits)
 
-    def flag(self, name: str, default: bool) -> bool:
-        """true or false."""
-        return self._take(name, default, "true or false", lambda value: isinstance(value, bool))
-
     def choice(self, name: str, among: Sequence[str], default: str | None) -> str | None:
         """One of some words."""
         return self._take(name, default, " or ".join(f'"{word}"' for word in among), lambda value: value in among)

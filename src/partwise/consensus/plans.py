@@ -55,14 +55,14 @@ def pulled(own: Array, plan: Array, shared: Array, strength: float) -> Array:
 def sq_distances(target: Array, source: Array) -> Array:
     """(k, l): ‖x_i − y_j‖² in float64, never below zero."""
     cross = (target @ source.T).astype(np.float64, copy=False)
-    return np.maximum(_sq_lengths(target)[:, None] + _sq_lengths(source) - 2 * cross, 0)
+    return np.maximum(sq_lengths(target)[:, None] + sq_lengths(source) - 2 * cross, 0)
 
 
 def correlations(target: Array, source: Array) -> Array:
     """(k, l): Pearson's r of components over features in float64; NaN where a component is constant."""
     x, y = (F - F.mean(axis=1, keepdims=True) for F in (target, source))
-    lengths = np.sqrt(np.outer(_sq_lengths(x), _sq_lengths(y)))
-    flat = np.sqrt(np.outer(_sq_lengths(target), _sq_lengths(source))) * np.sqrt(np.finfo(target.dtype).eps)
+    lengths = np.sqrt(np.outer(sq_lengths(x), sq_lengths(y)))
+    flat = np.sqrt(np.outer(sq_lengths(target), sq_lengths(source))) * np.sqrt(np.finfo(target.dtype).eps)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(lengths > flat, np.clip((x @ y.T) / lengths, -1, 1), np.nan)
 
@@ -104,6 +104,6 @@ def _shares(weights: Sequence[float] | Array | None, count: int) -> Array:
     return held / held.sum()
 
 
-def _sq_lengths(F: Array) -> Array:
+def sq_lengths(F: Array) -> Array:
     """(k,): ‖f_i‖² in float64."""
     return np.einsum("ij,ij->i", F, F, dtype=np.float64)

@@ -17,11 +17,11 @@ import numpy as np
 
 from partwise.currency import Arrays, Field, Reply
 from partwise.drivers.correspondence import Correspondence
-from partwise.drivers.summing import Safety
+from partwise.drivers.safety import Safety
 from partwise.errors import OptionError, RunError
 from partwise.privacy.secure_sum import Uploads, differing, unmasked
 from partwise.privacy.secure_sum.party import SEALED
-from partwise.privacy.secure_sum.primitives import KEY
+from partwise.privacy.secure_sum.primitives import KEY, door
 from partwise.protocols import Round
 
 BYTE = np.dtype(np.uint8)
@@ -35,6 +35,9 @@ class SecureSum:
     safety: Safety
     members: list[int] = field(default_factory=list)  # who has joined
     attempt: int = 0
+
+    def __post_init__(self) -> None:
+        door()  # says what to install before anybody is asked
 
     def __call__(self, method: Round, public: Arrays, t: int, mail: Correspondence) -> list[Reply]:
         if not method.sums:
@@ -58,11 +61,15 @@ class SecureSum:
                 f"The secure sum is set up for {ring.parties} parties, and {mail.transport.size} are there."
             )
         keys = mail.ask("keys", 0, {p: {} for p in everyone}, lambda p: {"key": Field((KEY,), BYTE)})
+        if len(keys) < ring.fewest:
+            raise RunError(f"{len(keys)} parties gave keys; a secure sum needs {ring.fewest} at least. {mail.told()}")
         roster = np.zeros((ring.parties, KEY), np.uint8)
         for p, said in keys.items():
             roster[p] = said["key"]
         form = {"confirmations": Field((ring.width, KEY), BYTE)}
         said = mail.ask("roster", 0, {p: {"public": roster} for p in keys}, lambda p: form)
+        if len(said) < ring.fewest:
+            raise RunError(f"{len(said)} parties joined; a secure sum needs {ring.fewest} at least. {mail.told()}")
         wrong = differing(ring, {p: words["confirmations"] for p, words in said.items()})
         if wrong:
             raise RunError(f"Parties {wrong[0][0]} and {wrong[0][1]} do not hold the same key ({len(wrong)} such pairs): a key was changed "

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from safetensors import SafetensorError
@@ -19,7 +19,6 @@ from partwise.currency import Arrays
 from partwise.errors import RunError
 
 SERVER = -1  # as a sender or receiver
-Kind = Literal["round", "measure", "finish", "keys", "roster", "masked", "seeds", "shares", "failed", "stop"]
 
 
 class Letter(NamedTuple):

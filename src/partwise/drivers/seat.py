@@ -8,8 +8,10 @@ from typing import final
 
 from partwise.currency import Arrays, Disclosure
 from partwise.drivers.declared import breach
+from partwise.drivers.encrypting import Encrypting
 from partwise.drivers.letters import Letter
-from partwise.drivers.summing import KINDS, Safety, Summing
+from partwise.drivers.safety import Safety
+from partwise.drivers.summing import Summing
 from partwise.drivers.vault import Kept, Vault
 from partwise.errors import PartwiseError, RunError
 from partwise.kernels.threads import one_for_blas
@@ -47,9 +49,10 @@ class Seat:
             return letter._replace(kind="failed", arrays={}, word=str(error))
 
     @cached_property
-    def summing(self) -> Summing:
-        """The party's side of the secure sum."""
-        return Summing(self.study, self.method, self.p, self.vault, self.safety)
+    def summing(self) -> Summing | Encrypting:
+        """The party's side of sums that hide what they are of, in the way agreed on: it knows no other."""
+        kind = Encrypting if self.safety.by == "paillier" else Summing
+        return kind(self.study, self.method, self.p, self.vault, self.safety)
 
     @cached_property
     def ledger(self) -> ledger.Ledger:
@@ -74,7 +77,7 @@ class Seat:
             stays = self.method.finish(self.X, kept.groups["private"], letter.arrays, self.p)
             self.vault.keep(Kept(kept.t, {**kept.groups, "finished": stays}))
             return {}
-        if letter.kind in KINDS:
+        if letter.kind in self.summing.kinds:
             self._kept()  # a party begins before it answers
             return self.summing.answers(letter, self.step)
         raise RunError(f"Party {self.p} was sent a letter of kind {letter.kind!r}, which it does not know.")

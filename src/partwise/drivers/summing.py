@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from partwise.currency import Arrays
 from partwise.drivers.letters import Letter
+from partwise.drivers.safety import Safety
 from partwise.drivers.vault import Kept, Vault
 from partwise.errors import RunError
 from partwise.privacy import secure_sum
-from partwise.privacy.secure_sum import Keys, Opened, Packing, Ring
-from partwise.privacy.secure_sum.shamir import Entropy
+from partwise.privacy.secure_sum import Keys, Opened
 from partwise.protocols import Round
-
-KINDS = ("keys", "roster", "masked", "seeds", "shares")
-
-
-@final
-@dataclass(frozen=True)
-class Safety:
-    """What all parties and the server agree on before the study; a party trusts its own copy, not what a letter says."""
-
-    parties: int = 0
-    only_sums: bool = False  # refuse to say anything in the open
-    degree: int | None = None
-    threshold: int | None = None
-    bits: int = 64
-    seed: int = 0
-    fewest: int = 3  # parties in a sum that the party helps to open
-    entropy: Entropy = field(default=os.urandom)
-
-    @property
-    def ring(self) -> Ring:
-        """Who masks with whom."""
-        return Ring(self.parties, self.degree, self.threshold, self.seed, self.fewest)
-
-    def packing(self, method: Round, t: int, p: int, reach: Arrays) -> Packing:
-        """How what is said in round t is laid out."""
-        fields = method.declare(t, p).up
-        ranges = dict(zip(sorted(fields), map(float, reach["sum.reach"]), strict=True))
-        return Packing(fields, ranges, self.parties, self.bits)
 
 
 @final
@@ -58,6 +29,8 @@ class Summing:
     vault: Vault
     safety: Safety
     _keys: Keys | None = None
+
+    kinds = ("keys", "roster", "masked", "seeds", "shares")
 
     def answers(self, letter: Letter, step: Callable[[int, Arrays], Arrays]) -> Arrays:
         """One step of the protocol; `step(t, down)` gives what the method has the party say."""

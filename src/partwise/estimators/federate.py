@@ -17,18 +17,20 @@ from partwise.algorithms.federated.private_methods import Asked
 from partwise.algorithms.federated.study import Study
 from partwise.consensus.metrics import rmsd_sum
 from partwise.currency import Array, Arrays
+from partwise.drivers.adding import EncryptedSum
 from partwise.drivers.arrivals import run_arrivals
 from partwise.drivers.correspondence import Correspondence, Fault
 from partwise.drivers.gathering import SecureSum
 from partwise.drivers.letters import Transcript
-from partwise.drivers.rounds import RoundPoint, Terms, one_by_one, run_rounds
+from partwise.drivers.rounds import Gather, RoundPoint, Terms, one_by_one, run_rounds
+from partwise.drivers.safety import Safety
 from partwise.drivers.seat import Seat
-from partwise.drivers.summing import Safety
 from partwise.drivers.transports.clocked import Clocked, Speeds
 from partwise.drivers.transports.in_process import InProcess
 from partwise.drivers.transports.unreliable import Dropouts, Unreliable
 from partwise.drivers.vault import Vault
 from partwise.errors import OptionError
+from partwise.estimators.hiding import Hiding
 from partwise.estimators.privacy_wishes import Privacy
 from partwise.privacy.ledger import FILE, Ledger
 from partwise.privacy.sharing import FEWEST
@@ -51,7 +53,7 @@ class Wishes:
     rounds: int | None = None  # None: 30, or as many as the private method makes
     tol: float = 0.0
     seed: int = 0
-    secure_sum: bool = False  # nobody, not even the server, sees what one party says: for methods that need sums alone
+    secure_sum: bool | str = False  # nobody, not even the server, sees what one party says: see `Hiding`
     speeds: str = "equal"  # of simulated parties: "equal" or "uniform:1..10"
     dropout: float = 0.0  # probability that a party vanishes in a round
     measure_every: int = (
@@ -75,9 +77,11 @@ class Wishes:
             )
         if not 0 <= self.seed < 2**63:
             raise OptionError(f"seed={self.seed!r}; expected a whole number from 0 to 2⁶³ − 1.")
-        if not isinstance(self.secure_sum, (bool, np.bool_)):
-            raise OptionError(f"secure_sum={self.secure_sum!r}; expected True or False.")
-        if self.privacy is not None and self.secure_sum and not self.privacy.secure_sum:
+        hiding = Hiding.of(self.secure_sum)
+        if self.privacy is not None and hiding is not None and hiding.by != "masks":
+            raise OptionError(f"secure_sum={self.secure_sum!r} is for comparing methods without noise; a private study has the secure sum "
+                              "by itself: leave it out.")  # fmt: skip
+        if self.privacy is not None and hiding is not None and not self.privacy.secure_sum:
             raise OptionError("secure_sum=True, and secure_sum=False under privacy: say it once, under privacy.")
         if self.privacy is not None and self.tol:
             raise OptionError(f"tol={self.tol!r} would stop by an error that depends on every record. A private study makes a number of "
@@ -101,7 +105,8 @@ class Wishes:
     def safety(self, parties: int) -> Safety:
         """What all parties insist on: sums only, if they are to be secure, and of enough parties to make the noise."""
         if self.privacy is None:
-            return Safety(parties, only_sums=bool(self.secure_sum))
+            hiding = Hiding.of(self.secure_sum)
+            return Safety(parties) if hiding is None else Safety(parties, True, hiding.by, key_bits=hiding.key_bits)
         shares = self.privacy.shares(parties)
         return Safety(parties, only_sums=shares.secure, fewest=max(FEWEST, shares.least) if shares.secure else FEWEST)
 
@@ -189,7 +194,7 @@ def federate(
     terms = Terms(
         chosen.rounds, float(wishes.tol), ledger=ledger,
         measure_every=wishes.measure_every if promise is None and not safety.only_sums else 0,
-        gather=SecureSum(safety) if safety.only_sums else one_by_one, vault=server,
+        gather=gathering(safety), vault=server,
     )  # fmt: skip
     outcome = (run_arrivals if chosen.asynchronous else run_rounds)(chosen, mail, terms, observers)
     H = np.ascontiguousarray(outcome.public["H"])
@@ -201,6 +206,13 @@ def federate(
         H, [part["Wt"].T for part in kept], own, errors, [X.sq_norm() for X in Xs], [X.shape for X in Xs],
         outcome.history, outcome.reason, mail.transcript, mail.faults, ledger,
     )  # fmt: skip
+
+
+def gathering(safety: Safety) -> Gather:
+    """How the server gets at what parties say."""
+    if not safety.only_sums:
+        return one_by_one
+    return SecureSum(safety) if safety.by == "masks" else EncryptedSum(safety)
 
 
 def transport(seats: Sequence[Seat], wishes: Wishes, *, asynchronous: bool, now: float = 0.0) -> Transport:

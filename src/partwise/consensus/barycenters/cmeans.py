@@ -9,10 +9,10 @@ from typing import final
 import numpy as np
 
 from partwise.consensus.align.lap import LAP
-from partwise.consensus.barycenters.clusters import check_search, points, seeds
+from partwise.consensus.barycenters.clusters import Cloud, check_search, seeds
 from partwise.consensus.barycenters.folded import folded
 from partwise.consensus.barycenters.merged import Merged, aligned_with, placed
-from partwise.consensus.plans import Alignment, checked_parts, sq_distances
+from partwise.consensus.plans import Alignment, checked_parts
 from partwise.currency import Array
 from partwise.errors import OptionError
 
@@ -38,36 +38,34 @@ class Cmeans:
     ) -> Merged:
         held, shares = checked_parts(parts, weights)
         small, centres = folded(held, first, self.seed)
-        cloud, mass = points(small, shares)
+        cloud = Cloud.of(small, shares)
         if centres is None:
-            centres = cloud[seeds(cloud, mass, len(held[0]), self.seed, 0)]
-        pull = self._settled(cloud, mass, centres)
-        if small is not held:
-            cloud, _ = points(held, shares)
-        return placed(aligned_with(_centres(cloud, pull), held, shares, self.align), first)
+            centres = cloud.points[seeds(cloud, len(held[0]), self.seed, 0)]
+        H = _centres(held, self._settled(cloud, centres))
+        return placed(aligned_with(H, held, shares, self.align), first)
 
-    def _settled(self, cloud: Array, mass: Array, centres: Array) -> Array:
+    def _settled(self, cloud: Cloud, centres: Array) -> Array:
         """(P k, k): how much each point pulls at each centre, when centres stand still."""
-        pull = self._pull(cloud, mass, centres)
+        pull = self._pull(cloud, centres)
         for _ in range(self.iterations):
-            before, centres = centres, _centres(cloud, pull)
-            pull = self._pull(cloud, mass, centres)
+            before, centres = centres, _centres([cloud.points], pull)
+            pull = self._pull(cloud, centres)
             if np.linalg.norm(centres - before) <= self.tol * np.linalg.norm(centres):
                 break
         return pull
 
-    def _pull(self, cloud: Array, mass: Array, centres: Array) -> Array:
-        return (mass[:, None] * self._memberships(cloud, centres) ** self.fuzzifier).astype(cloud.dtype)
-
-    def _memberships(self, cloud: Array, centres: Array) -> Array:
-        """(P k, k): u_ij ∝ ‖v_i − c_j‖^(−2 / (fuzzifier − 1)); a point on a centre belongs to it."""
-        distance = sq_distances(cloud, centres)
+    def _pull(self, cloud: Cloud, centres: Array) -> Array:
+        """(P k, k): weight_i u_ij^fuzzifier with u_ij ∝ ‖v_i − c_j‖^(−2 / (fuzzifier − 1)); a point on a centre belongs to it."""
+        distance = cloud.sq_distances(centres)
         least = distance.min(axis=1, keepdims=True)
-        nearness = np.where(distance > 0, np.divide(least, distance, where=distance > 0, out=np.ones_like(distance)), 1)
-        nearness **= 1 / (self.fuzzifier - 1)
-        return nearness / nearness.sum(axis=1, keepdims=True)
+        near = np.where(distance > 0, np.divide(least, distance, where=distance > 0, out=np.ones_like(distance)), 1)
+        near = near ** (1 / (self.fuzzifier - 1))
+        near /= near.sum(axis=1, keepdims=True)
+        return (cloud.mass[:, None] * near**self.fuzzifier).astype(cloud.points.dtype)
 
 
-def _centres(cloud: Array, pull: Array) -> Array:
-    """(k, m): the points' means, weighted by how much they pull."""
-    return (pull.T @ cloud) / np.maximum(pull.sum(axis=0), np.finfo(cloud.dtype).tiny)[:, None]
+def _centres(parts: Sequence[Array], pull: Array) -> Array:
+    """(k, m): the points' means, weighted by how much they pull; part after part, so that nothing of the size of all is made."""
+    pulls = pull.reshape(len(parts), -1, pull.shape[1])
+    total = sum(pulled.T @ part for part, pulled in zip(parts, pulls, strict=True))
+    return total / np.maximum(pull.sum(axis=0), np.finfo(pull.dtype).tiny)[:, None]

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from partwise.consensus.align.lap import LAP
-from partwise.consensus.barycenters.clusters import check_search, points, seeds
+from partwise.consensus.barycenters.clusters import Cloud, check_search, seeds
 from partwise.consensus.barycenters.folded import folded
 from partwise.consensus.barycenters.merged import Merged, aligned_with, placed
-from partwise.consensus.plans import Alignment, checked_parts, sq_distances
+from partwise.consensus.plans import Alignment, checked_parts
 from partwise.currency import Array
 
 
@@ -39,30 +39,31 @@ class Kmeans:
     ) -> Merged:
         held, shares = checked_parts(parts, weights)
         small, small_first = folded(held, first, self.seed)
-        cloud, mass = points(small, shares)
+        cloud = Cloud.of(small, shares)
         begin = [] if small_first is None else [small_first]
-        begin += [cloud[seeds(cloud, mass, len(held[0]), self.seed, attempt)] for attempt in range(self.starts)]
-        label, _ = min((self._lloyd(cloud, mass, centres) for centres in begin), key=lambda found: found[1])
-        if small is not held:
-            cloud, mass = points(held, shares)
-        H = _means(cloud, mass, label, held[0] if first is None else first)
+        begin += [cloud.points[seeds(cloud, len(held[0]), self.seed, attempt)] for attempt in range(self.starts)]
+        label, _ = min((self._lloyd(cloud, centres) for centres in begin), key=lambda found: found[1])
+        H = _means(held, cloud.mass, label, held[0] if first is None else first)
         return placed(aligned_with(H, held, shares, self.align), first)
 
-    def _lloyd(self, cloud: Array, mass: Array, centres: Array) -> tuple[NDArray[np.intp], float]:
+    def _lloyd(self, cloud: Cloud, centres: Array) -> tuple[NDArray[np.intp], float]:
         """(whose centre each point is at, Σ weight · squared distance); a cluster without members keeps its centre."""
-        label = np.full(len(cloud), -1)
+        label, distance = np.full(len(cloud.points), -1), cloud.sq_distances(centres)
         for _ in range(self.iterations):
-            before, distance = label, sq_distances(cloud, centres)
-            label = distance.argmin(axis=1)
+            before, label = label, distance.argmin(axis=1)
             if np.array_equal(label, before):
                 break
-            centres = _means(cloud, mass, label, centres)
-        return label, float(mass @ sq_distances(cloud, centres).min(axis=1))
+            centres = _means([cloud.points], cloud.mass, label, centres)
+            distance = cloud.sq_distances(centres)
+        return label, float(cloud.mass @ distance.min(axis=1))
 
 
-def _means(cloud: Array, mass: Array, label: NDArray[np.intp], centres: Array) -> Array:
-    """(k, m): the weighted mean of each cluster."""
-    rows = np.arange(len(cloud))
-    member = csr_array((mass.astype(cloud.dtype), (label, rows)), shape=(len(centres), len(cloud)))
-    held = np.bincount(label, weights=mass, minlength=len(centres))[:, None].astype(cloud.dtype)
-    return np.where(held > 0, (member @ cloud) / np.where(held > 0, held, 1), centres)
+def _means(parts: Sequence[Array], mass: Array, label: NDArray[np.intp], centres: Array) -> Array:
+    """(k, m): the mean of each cluster, weighted by `mass` (P k,); part after part, so that nothing of the size of all is made."""
+    total = np.zeros_like(centres)
+    held = np.bincount(label, weights=mass, minlength=len(centres))[:, None].astype(centres.dtype)
+    each = len(label) // len(parts)
+    for part, labels, masses in zip(parts, label.reshape(-1, each), mass.reshape(-1, each), strict=True):
+        member = csr_array((masses.astype(part.dtype), (labels, np.arange(each))), shape=(len(centres), each))
+        total += member @ part
+    return np.where(held > 0, total / np.where(held > 0, held, 1), centres)

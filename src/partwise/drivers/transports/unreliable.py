@@ -11,8 +11,8 @@ from partwise.errors import OptionError
 from partwise.protocols import Transport
 from partwise.randomness import Purpose, generator
 
-SAID = ("round", "masked")  # kinds that end the first half of a round
-AFTER = ("seeds", "shares")  # and those of the second
+SAID = ("round", "masked", "encrypted")  # kinds that end the first half of a round
+AFTER = ("seeds", "shares", "opened")  # and those of the second
 FAR = 2**32  # apart from the numbers that speeds are drawn with
 
 
