@@ -15,6 +15,7 @@ from partwise.data import as_matrix
 from partwise.drivers.arrivals import run_arrivals
 from partwise.drivers.correspondence import Correspondence
 from partwise.drivers.rounds import Terms, run_rounds
+from partwise.drivers.safety import Safety
 from partwise.drivers.transports.in_process import InProcess
 from partwise.drivers.vault import Vault
 from partwise.errors import RunError
@@ -116,6 +117,19 @@ def test_what_goes_is_what_the_method_declares_and_no_more(case):
     assert (size[True], size[False]) == tuple(
         sum(getattr(point, name) for point in outcome.history) for name in ("bytes_up", "bytes_down")
     )
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if seated(case.method, XS, **case.options)[0].sums], ids=str)
+@pytest.mark.parametrize("level", [1.0, 1e-9, 0.0])
+def test_under_a_secure_sum_the_result_is_the_same_and_nothing_that_a_party_says_is_seen(case, level):
+    """At any level of the data, too: what may be said has a range that goes with them."""
+    Xs = [level * X for X in XS]
+    seen = once(case, Xs)[0]
+    hidden, _, mail = once(case, Xs, safety=Safety(len(XS), only_sums=True), secure=True)
+    np.testing.assert_allclose(hidden.public["H"], seen.public["H"], rtol=1e-6, atol=1e-9)
+    up = {entry.name for entry in mail.transcript.entries if entry.sender >= 0}
+    assert up == {"key", "confirmations", "masked", "sealed", "commitment", "shares"}
+    assert not mail.faults
 
 
 @every

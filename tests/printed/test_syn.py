@@ -72,6 +72,7 @@ PAGE = Page(
         "the next message has come.",
         "W_p starts as the exact solution for the common start, not at random.",
         "μ_t is relative to the gram (see SANLS), and used where there are sketches; on whole data the update is undamped.",
+        "In a round 0 the parties say ‖X_p‖², whose sum bounds all that is said later: a secure sum has to make room for it.",
         "In the end every W_p is solved exactly for the last H.",
     ),
 )

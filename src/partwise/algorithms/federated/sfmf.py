@@ -12,52 +12,44 @@ number. In round 0 the parties say ‖X_p‖², whose sum bounds every number th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from partwise.algorithms.federated.exact import FLOAT64, bound, heard, unit_rows
-from partwise.algorithms.federated.study import Federated
-from partwise.currency import Array, Arrays, Exchange, Field, NormalEq, Reply, total
+from partwise.algorithms.federated.bounded import FLOAT64, Bounded
+from partwise.algorithms.federated.exact import unit_rows
+from partwise.currency import Array, Arrays, Exchange, Field, NormalEq, Reply
 from partwise.protocols import Matrix
 from partwise.updates import Pgd
 from partwise.updates.gradient import curvature
 
+NEVER_LESS = float(np.finfo(np.float32).tiny)  # is the curvature, of all-zero data too, in either precision
+
 
 @final
 @dataclass(frozen=True)
-class Sfmf(Federated):
+class Sfmf(Bounded):
     """Message: m k + k numbers down, m k + 1 up, of which the server needs the sum alone."""
 
     w_steps: int = 10
 
-    first = 0
-    sums = True
-
-    def declare(self, t: int, p: int) -> Exchange:
+    def exchange(self, t: int) -> Exchange:
         k, m = self.study.k, self.study.m
-        if t == 0:
-            return Exchange({}, {"sq_norm": Field((), FLOAT64, nonnegative=True)})
         down = {**self.study.model, "lengths": Field((k,), np.dtype(self.study.dtype), nonnegative=True)}
         return Exchange(down, {"gradient": Field((k, m), FLOAT64), "curvature": Field((), FLOAT64, nonnegative=True)})
 
-    def reach(self, public: Arrays, t: int) -> Mapping[str, float]:
-        if t == 0:
-            return {"sq_norm": np.inf}
-        most = bound(public, t)
-        return {"gradient": 2 * most, "curvature": 4 * most}
+    def ranges(self, public: Arrays, most: float) -> Mapping[str, float]:
+        return {"gradient": 2 * most, "curvature": max(4 * most, NEVER_LESS)}
 
     def opening(self) -> Arrays:
         return {"H": unit_rows(self.study.start()), "lengths": np.ones(self.study.k, self.study.dtype)}
 
-    def down(self, public: Arrays, t: int, p: int) -> Arrays:
-        return {} if t == 0 else {"H": public["H"], "lengths": public["lengths"]}
+    def send(self, public: Arrays, t: int) -> Arrays:
+        return {"H": public["H"], "lengths": public["lengths"]}
 
-    def party(self, X: Matrix, private: Arrays, down: Arrays, t: int, p: int) -> tuple[Arrays, Arrays]:
-        if t == 0:
-            return private, {"sq_norm": np.array(X.sq_norm())}
+    def move(self, X: Matrix, private: Arrays, down: Arrays, t: int) -> tuple[Arrays, Arrays]:
         H = down["H"]
         eq = X.normal_eq(H, private["Wt"])
         Wt = levelled(private["Wt"] * down["lengths"][:, None], eq)
@@ -66,12 +58,9 @@ class Sfmf(Federated):
         said = {"gradient": pair.gradient(H).astype(FLOAT64), "curvature": np.array(curvature(pair.gram), FLOAT64)}
         return {**private, "Wt": Wt}, said
 
-    def server(self, public: Arrays, replies: Sequence[Reply], t: int) -> Arrays:
-        said = total(replies).arrays
-        if t == 0:
-            return {**public, "bound": heard(replies, self.study.parties)}
-        step = 1 / max(float(said["curvature"]), float(np.finfo(FLOAT64).tiny))
-        H = np.maximum(public["H"] - step * said["gradient"], 0)
+    def step(self, public: Arrays, said: Reply, t: int) -> Arrays:
+        size = 1 / max(float(said.arrays["curvature"]), float(np.finfo(FLOAT64).tiny))
+        H = np.maximum(public["H"] - size * said.arrays["gradient"], 0)
         lengths = np.linalg.norm(H, axis=1)
         dtype = self.study.dtype
         return {**public, "H": unit_rows(H).astype(dtype), "lengths": np.where(lengths > 0, lengths, 1).astype(dtype)}

@@ -46,6 +46,11 @@ class Local:
         """S₁ᵀ (n, d) of iteration t."""
         return sketch(self.kind, n, self.size(n, k), self.seed, t, Purpose.SKETCH_H)
 
+    def largest(self, m: int, k: int) -> float:
+        """A bound on the entries of S₂; a Gaussian's are as good as never beyond ten standard deviations."""
+        d = self.size(m, k)
+        return max(1.0, 10 / d**0.5, (m / d) ** 0.5)
+
     def move_H(self, X: Matrix, Wt: Array, H: Array) -> Array:
         """(k, m): one update on the whole of X (n, m)."""
         return within(X, self.update(H, X.T.normal_eq(Wt, H), ())[0])
@@ -77,5 +82,10 @@ def within(X: Matrix, F: Array) -> Array:
     Without any a component that a party has no use for, its W_p nearly zero, may drive the party's H_p, and with it the mean of all,
     to infinity: seen on MNIST by label, 50 parties, single precision.
     """
-    bound = ROOM * np.sqrt(2 * np.sqrt(X.sq_norm()))
+    bound = limit(X.sq_norm())
     return np.minimum(F, F.dtype.type(bound if bound > 0 else np.inf))
+
+
+def limit(sq_norm: float) -> float:
+    """100 √(2 ‖X‖_F)"""
+    return ROOM * float(np.sqrt(2 * np.sqrt(sq_norm)))

@@ -13,28 +13,28 @@ every iteration. All that is shared is summed, so a secure sum can hide what eac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
 
-from partwise.algorithms.federated.sketching import Local
-from partwise.algorithms.federated.study import Federated
-from partwise.currency import Arrays, Exchange, Field, Reply, total
+from partwise.algorithms.federated.bounded import Bounded
+from partwise.algorithms.federated.sketching import Local, limit
+from partwise.currency import Array, Arrays, Exchange, Field, Reply
 from partwise.protocols import Matrix
 
 
 @final
 @dataclass(frozen=True)
-class SynSD(Federated):
+class SynSD(Bounded):
     """Algorithm 4; with `samples`, Syn-SSD-V. Message: m k numbers up and down."""
 
     local_steps: int = 10  # T₂
     samples: bool = False  # -V
     local: Local = field(default_factory=Local)
 
-    def party(self, X: Matrix, private: Arrays, down: Arrays, t: int, p: int) -> tuple[Arrays, Arrays]:
+    def move(self, X: Matrix, private: Arrays, down: Arrays, t: int) -> tuple[Arrays, Arrays]:
         Wt, H = private["Wt"], down["H"]
         for step in range(1, self.local_steps + 1):                                 # 3:
             now = (t - 1) * self.local_steps + step                                 # 4:
@@ -45,13 +45,22 @@ class SynSD(Federated):
             Wt = self.local.move_W(X, H, Wt)                                        # 6:
         return {"Wt": Wt, "H": H}, {"H": H}
 
-    def server(self, public: Arrays, replies: Sequence[Reply], t: int) -> Arrays:
-        return {"H": mean(replies, "H").astype(self.study.dtype)}                   # 7:
+    def step(self, public: Arrays, said: Reply, t: int) -> Arrays:
+        return {**public, "H": mean(said, "H").astype(self.study.dtype)}            # 7:
+
+    def exchange(self, t: int) -> Exchange:
+        return Exchange(self.study.model, self.study.model)
+
+    def ranges(self, public: Arrays, most: float) -> Mapping[str, float]:
+        return {"H": largest_H(public, most)}
+
+    def send(self, public: Arrays, t: int) -> Arrays:
+        return {"H": public["H"]}
 
 
 @final
 @dataclass(frozen=True)
-class SynSSD(Federated):
+class SynSSD(Bounded):
     """Algorithm 5: Syn-SSD-U; with `samples`, Syn-SSD-UV. An exchange is an inner iteration.
 
     Message: k d numbers up and down, and m k in the last exchange of a round. There the mean of the H_p S₂ follows from the mean
@@ -66,13 +75,17 @@ class SynSSD(Federated):
     def exchanges(self) -> int:  # type: ignore[override]
         return self.local_steps
 
-    def declare(self, t: int, p: int) -> Exchange:
+    def exchange(self, t: int) -> Exchange:
         return Exchange(self._message(t - 1), self._message(t))
 
-    def down(self, public: Arrays, t: int, p: int) -> Arrays:
+    def ranges(self, public: Arrays, most: float) -> Mapping[str, float]:
+        m, k = self.study.m, self.study.k
+        return {"H": largest_H(public, most), "HS": m * self.local.largest(m, k) * largest_H(public, most)}
+
+    def send(self, public: Arrays, t: int) -> Arrays:
         return {name: public[name] for name in self._message(t - 1)}
 
-    def party(self, X: Matrix, private: Arrays, down: Arrays, t: int, p: int) -> tuple[Arrays, Arrays]:
+    def move(self, X: Matrix, private: Arrays, down: Arrays, t: int) -> tuple[Arrays, Arrays]:
         Wt, H = private["Wt"], down.get("H", private.get("H"))
         assert H is not None, "the first message of a round is H"
         if t > 1:
@@ -84,9 +97,9 @@ class SynSSD(Federated):
             H = self.local.move_H(X, Wt, H)
         return {"Wt": Wt, "H": H}, {"H": H} if self._ends_round(t) else {"HS": self._features(t).apply(H)}  # 7:
 
-    def server(self, public: Arrays, replies: Sequence[Reply], t: int) -> Arrays:
+    def step(self, public: Arrays, said: Reply, t: int) -> Arrays:
         name = "H" if self._ends_round(t) else "HS"
-        return {**public, name: mean(replies, name).astype(self.study.dtype)}       # 10:, 8:
+        return {**public, name: mean(said, name).astype(self.study.dtype)}          # 10:, 8:
 
     def _message(self, t: int) -> Mapping[str, Field]:
         """What parties say in exchange t, and the server passes on before t + 1; in exchange 0 it gives the start."""
@@ -102,7 +115,11 @@ class SynSSD(Federated):
         return t % self.local_steps == 0
 
 
-def mean(replies: Sequence[Reply], name: str) -> np.ndarray:
-    """The mean over parties of what they said."""
-    said = total(replies)
+def mean(said: Reply, name: str) -> Array:
+    """The mean over parties, from the sum of what they said."""
     return said.arrays[name] / len(said.parties)
+
+
+def largest_H(public: Arrays, most: float) -> float:
+    """A bound on the entries of every H_p: parties hold them below a limit of their own, or where they were."""
+    return max(limit(most), float(public["H"].max(initial=0.0)) * (1 + 1e-6))
