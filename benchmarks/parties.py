@@ -58,7 +58,14 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "ipalm-once": ("ipalm-once", {}),
     "mur-once": ("mur-once", {}),
 }
-DRAWN = ("exact", "syn-sd", "syn-ssd-uv", "asyn-sd", "fedavg", "fedprox", "fnmf", "fedmavg", "sfmf")
+DRAWN = {  # a figure for each of these groups, so that lines can be told apart; exact is in both
+    "sums-and-merging": (
+        "exact", "exact, one sweep", "sfmf", "fedmavg", "fnmf", "fedprox", "fedavg", "ipalm-once", "mur-once",
+    ),
+    "sketches-and-own-starts": (
+        "exact", "syn-sd", "syn-ssd-u", "syn-ssd-v", "syn-ssd-uv", "asyn-sd", "asyn-ssd-v", "fnmf, own starts", "fedavg, own starts",
+    ),
+}  # fmt: skip
 # problem, partition, k: real and synthetic, uniform and skewed
 CURVES = (
     ("mnist", "iid", 20),
@@ -335,7 +342,7 @@ def _cell(own: Sequence[Row], at: int) -> str:
     return f"{100 * above(early):.1f} / {100 * above(own[-1]):.1f} %; {reached}"
 
 
-def figure(rows: Sequence[Row], data: str) -> Figure:
+def figure(rows: Sequence[Row], data: str, drawn: Sequence[str]) -> Figure:
     """Error over rounds, over time and over bytes, a row of panels for each partition; the pooled fit as a level."""
     panels = []
     for kind in dict.fromkeys(row["partition"] for row in rows if row["data"] == data):
@@ -344,12 +351,12 @@ def figure(rows: Sequence[Row], data: str) -> Figure:
         for label, axis in (("rounds", lambda r: float(r["round"])), ("seconds, parties side by side", lambda r: float(r["clock"])),
                             ("MB, up and down", lambda r: (float(r["up"]) + float(r["down"])) / 1e6)):  # fmt: skip
             lines = []
-            for name in DRAWN:
+            for name in drawn:
                 own = [row for row in here if row["method"] == name]
                 if own:
                     lines.append(Line(name, [axis(row) for row in own], [float(row["error"]) for row in own]))
             panels.append(Panel(f"{data}, {kind}", lines, label, "relative error", "log", "log", [("pooled", pooled)]))
-    return Figure(panels, "50 parties, k = 20", DRAWN)
+    return Figure(panels, "50 parties, k = 20", drawn)
 
 
 def main() -> None:
@@ -359,7 +366,7 @@ def main() -> None:
     words.add_argument("--only", default="gap,merging,hiding,curves,many")
     words.add_argument("--rows", type=int, default=5000)
     words.add_argument("--seeds", type=int, default=1)
-    words.add_argument("--picture", type=Path, help="where to draw the figure, without a suffix")
+    words.add_argument("--picture", type=Path, help="where to draw the figures: what their names begin with")
     asked = words.parse_args()
     store, parts = Store(asked.out), asked.only.split(",")
     if "gap" in parts:
@@ -376,7 +383,8 @@ def main() -> None:
     print(markdown(table(found, 10)) if found else "")
     if asked.picture:
         for data in ("mnist", "blocks"):
-            draw(figure(found, data), asked.picture.with_name(f"{asked.picture.name}-{data}"))
+            for group, drawn in DRAWN.items():
+                draw(figure(found, data, drawn), asked.picture.with_name(f"{asked.picture.name}-{data}-{group}"))
 
 
 if __name__ == "__main__":

@@ -135,6 +135,38 @@ def test_secure_sums(study):
     assert secure["bytes_up"] > plain["bytes_up"]
 
 
+def test_sums_under_encryption_are_those_of_the_secure_sum(study, here):
+    text = (
+        HEAD.replace("rounds = 4", "rounds = 1")
+        + 'method = "sfmf"\n'
+        + DEALT.replace("4", "3")
+        + "[privacy]\nsecure_sum = "
+    )
+    masks = told(study(text + "true\n", "-o", "masks", "--json", "-q"))
+    shown = study(text + '"paillier"\n', "-o", "sealed")
+    assert "sfmf, sums under Paillier's encryption, 2048 bits" in shown.stdout
+    models = [load_file(here / name / "model.safetensors")["H"] for name in ("masks", "sealed")]
+    np.testing.assert_array_equal(*models)
+    sealed = json.loads((here / "sealed" / "manifest.json").read_text())
+    assert sealed["relative_error"] == masks["relative_error"]
+    numbers, ciphertext = 3 * 30 + 1, 2 * 2048 // 8
+    wide = 2  # ciphertexts of a number whose size nobody knows yet
+    assert sealed["bytes_up"] == 2048 // 8 + 3 * ciphertext * (-(-numbers // 31) + wide) + 8 * (numbers + 34)
+
+
+def test_parties_go_by_their_names_in_faults_and_in_errors(study, here):
+    for p, name in enumerate(("north", "south", "east")):
+        frame(9, p).to_csv(here / f"{name}.csv", index=False)
+    text = HEAD + party("north", "south", "east") + "[simulate]\ndropout = {}\n"
+    found = told(study(text.format(0.3), "--json", "-q"))
+    assert found["faults"]
+    assert all(f"{fault['sentence'].split()[1]}" in {"north", "south", "east"} for fault in found["faults"])
+    refused = study(text.format(0.99) + "[privacy]\nsecure_sum = true\n", "-o", "other")
+    assert refused.exit_code == 1
+    for name in ("north", "south", "east"):
+        assert f"Party {name} did not answer" in refused.stderr
+
+
 def test_a_private_study_has_a_ledger_that_an_audit_finds_sound(study, call, here):
     text = HEAD.replace("rounds = 4\n", "") + DEALT + "[privacy]\nepsilon = 4.0\ndelta = 1e-4\n"
     out = told(study(text, "-o", "out", "--json", "-q"))
@@ -234,6 +266,7 @@ BAD = {
     "a word of a promise": (HEAD + DEALT + "[privacy]\nepsilon = 1.0\ndelta = 1e-5\nnoise = 3\n", 2, "does not know noise"),
     "a secure sum of two": (HEAD + DEALT.replace("4", "2") + "[privacy]\nsecure_sum = true\n", 2, "3 parties at least"),
     "a secure sum of what must be seen": (HEAD + 'method = "fnmf"\n' + DEALT + "[privacy]\nsecure_sum = true\n", 2, "cannot have"),
+    "a sum of another kind": (HEAD + DEALT + '[privacy]\nsecure_sum = "rsa"\n', 2, "expected True, False, or 'paillier'"),
     "a seed": (HEAD + "seed = 99999999999999999999\n" + DEALT, 2, "2⁶³"),
     "a typing error in a data set": (HEAD + DEALT.replace("X.npy", "digitz"), 1, "Did you mean digits?"),
 }  # fmt: skip

@@ -89,7 +89,9 @@ def _run(study: StudyFile, data: Gathered, partial: Path, console: Console, quie
             if stop.urgent():
                 raise Stopped
 
-        return federate(data.Xs, study.wishes, study=study.name, folder=partial / CHECKPOINT, observers=[observe])
+        return federate(
+            data.Xs, study.wishes, study=study.name, folder=partial / CHECKPOINT, observers=[observe], names=data.names
+        )
 
 
 def told(point: RoundPoint) -> str:
@@ -181,12 +183,9 @@ def tell(done: Done) -> None:
 
 
 def _faults(done: Done) -> list[tuple[str, str]]:
-    """What went wrong with whom, with the names of the parties."""
+    """What went wrong with whom."""
     faults = done.found.faults
-    told = [
-        fault.sentence.replace(f"Party {fault.party}", f"Party {done.data.names[fault.party]}", 1)
-        for fault in faults[:SHOWN]
-    ]
+    told = [fault.sentence for fault in faults[:SHOWN]]
     more = [f"… and {count(len(faults) - SHOWN)} more, in manifest.json"] if len(faults) > SHOWN else []
     return [("" if number else "faults", line) for number, line in enumerate([*told, *more])]
 

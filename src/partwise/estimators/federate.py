@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, final
@@ -31,6 +31,7 @@ from partwise.drivers.transports.unreliable import Dropouts, Unreliable
 from partwise.drivers.vault import Vault
 from partwise.errors import OptionError
 from partwise.estimators.hiding import Hiding
+from partwise.estimators.naming import by_name, named
 from partwise.estimators.privacy_wishes import Privacy
 from partwise.privacy.ledger import FILE, Ledger
 from partwise.privacy.sharing import FEWEST
@@ -170,14 +171,23 @@ class Federation:
 
 def federate(
     Xs: Sequence[Matrix], wishes: Wishes, *, study: str = "study", folder: Path | None = None,
-    observers: Sequence[Observer] = (), carried: Carried | None = None,
+    observers: Sequence[Observer] = (), carried: Carried | None = None, names: Sequence[str] | None = None,
 ) -> Federation:  # fmt: skip
     """Run a study in this process. With a folder, everyone's state is kept there, and a study that is there goes on.
 
     The result is that of a study that was never interrupted, to the bit; of asynchronous methods a party's answer that was on its
     way is lost instead, and asked for again.
-    `carried` makes another transport of the parties' seats.
+    `carried` makes another transport of the parties' seats. `names`: of the parties, for errors and faults; else they go by number.
     """
+    with by_name(names):
+        found = _federated(Xs, wishes, study, folder, observers, carried)
+    return replace(found, faults=[fault._replace(sentence=named(fault.sentence, names)) for fault in found.faults])
+
+
+def _federated(
+    Xs: Sequence[Matrix], wishes: Wishes, study: str, folder: Path | None, observers: Sequence[Observer], carried: Carried | None
+) -> Federation:  # fmt: skip
+    """The study itself."""
     chosen = wishes.round_method((Xs[0].shape[1], [X.shape[0] for X in Xs]), Xs[0].dtype)
     safety = wishes.safety(len(Xs))
     vaults = [

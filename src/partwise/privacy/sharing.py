@@ -43,7 +43,7 @@ class NoiseShares:
                               "adds all of the noise itself, which costs a factor √P.")  # fmt: skip
         if self.parties - self.dropouts < FEWEST or self.parties - self.dropouts - self.colluders < 1:
             raise OptionError(
-                f"Of {self.parties} parties {self.dropouts} may vanish and {self.colluders} collude: too few are left to make the noise. "
+                f"Of {self.parties} parties, {self.dropouts} may vanish and {self.colluders} collude: too few are left to make the noise. "
                 f"Expected {FEWEST} parties that stay, one of them honest."
             )
 

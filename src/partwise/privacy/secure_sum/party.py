@@ -216,4 +216,5 @@ def as_array(some: bytes) -> NDArray[np.uint8]:
 
 def _names(parties: frozenset[int]) -> str:
     names = sorted(parties)
-    return ", ".join(map(str, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    listed = ", ".join(map(str, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return f"{'party' if len(names) == 1 else 'parties'} {listed}"
