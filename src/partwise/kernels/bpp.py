@@ -1,8 +1,10 @@
 """Exact nonnegative least squares by block principal pivoting (Kim & Park 2011), each column on its own.
 
 Pivoting needs few exchanges from a passive set that is nearly right, and coordinate descent finds one at the price of a few
-matrix products: so sweeps come first, then pivots until the solution is exact. All of it happens in float64, on the problem
-scaled to a unit diagonal and to largest right-hand sides of 1, so that tolerances mean the same at every scale of the data.
+matrix products: so sweeps come first, then pivots until the solution is exact. Where components are nearly dependent pivots may go in
+circles: as soon as they bring nothing, the components are taken in one by one (Lawson & Hanson 1974), which cannot. All of it
+happens in float64, on the problem scaled to a unit diagonal and to largest right-hand sides of 1, so that tolerances mean the
+same at every scale of the data.
 """
 
 from __future__ import annotations
@@ -12,19 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.currency import Array
-from partwise.kernels.compiling import inline, kernel, sealed
-from partwise.kernels.factor import back_substitute, eliminate
+from partwise.kernels.compiling import kernel, sealed
 from partwise.kernels.hals import hals_sweeps
-from partwise.kernels.panels import add_multiple, load, store, zeros
+from partwise.kernels.passive_sets import WIDE, solve
 from partwise.kernels.threads import spread
 
 _SWEEPS = 15  # of coordinate descent before pivoting
-_TOLERANCE = 1e-12  # a sign is wrong beyond this, in the scaled problem, times the size of the solution
 _COLUMNS = 16  # solved between two transpositions
-_PATIENCE = 3  # full exchanges that may bring nothing before single ones begin
-_PIVOTS = 5  # per component: then coordinate descent ends the search, for signs that rounding alone keeps changing
-_LAST_SWEEPS = 1000  # at most, of that coordinate descent
-_WIDE = 32  # numbers in a row of the scaled gram that are worked on at once
 
 
 class _Scaled(NamedTuple):
@@ -90,12 +86,12 @@ def _unscaled(solution: Array, problem: _Scaled, dtype: np.dtype[Any]) -> Array:
 
 
 def _widened(gram: Array) -> Array:
-    """(k · blocks, _WIDE): the gram as a panel, its rows padded to whole blocks."""
+    """(k · blocks, WIDE): the gram as a panel, its rows padded to whole blocks."""
     k = len(gram)
-    blocks = -(-k // _WIDE)
-    padded = np.zeros((k, blocks * _WIDE))
+    blocks = -(-k // WIDE)
+    padded = np.zeros((k, blocks * WIDE))
     padded[:, :k] = gram
-    return padded.reshape(k * blocks, _WIDE)
+    return padded.reshape(k * blocks, WIDE)
 
 
 @kernel
@@ -110,105 +106,7 @@ def _pivot_columns(gram, wide, cross, solution, start, stop):
                 x[c, j] = solution[j, first + c]
                 slopes[c, j] = cross[j, first + c]
         for c in range(columns):
-            _solve(gram, wide, slopes[c], x[c])
+            solve(gram, wide, slopes[c], x[c])
         for j in range(k):
             for c in range(columns):
                 solution[j, first + c] = x[c, j]
-
-
-@kernel
-def _solve(gram, wide, slopes, x):
-    """x ← argmin ½ xᵀ gram x − xᵀ slopes over x ≥ 0, starting from the passive set x > 0."""
-    k = len(x)
-    passive = x > 0
-    chosen, signed = np.empty(k, np.int64), np.empty(k)
-    fewest, patience = k + 1, _PATIENCE
-    for _ in range(_PIVOTS * k + 10):
-        count = 0
-        for j in range(k):
-            if passive[j]:
-                chosen[count] = j
-                count += 1
-        values = _solve_passive(gram, slopes, chosen[:count])
-        tolerance = _signs(wide, slopes, chosen[:count], values, signed, x)
-        wrong, last = 0, 0
-        for j in range(k):
-            if signed[j] < -tolerance:
-                wrong, last = wrong + 1, j
-        if wrong == 0:
-            for j in range(k):
-                x[j] = max(0.0, x[j])
-            return
-        if wrong < fewest:
-            fewest, patience = wrong, _PATIENCE
-        else:
-            patience -= 1
-        if patience >= 0:
-            for j in range(k):
-                if signed[j] < -tolerance:
-                    passive[j] = not passive[j]
-        else:
-            passive[last] = not passive[last]
-    _descend(gram, slopes, x)
-
-
-@inline
-def _solve_passive(gram, slopes, chosen):
-    """(count,): the unconstrained solution on the chosen components."""
-    count = len(chosen)
-    rows = -(-count // 4) * 4
-    width = (rows + 8) // 8 * 8  # one column at least is left for the right-hand side
-    upper = np.zeros(rows * width)
-    for a in range(count):
-        row = gram[chosen[a]]
-        for b in range(a, count):
-            upper[a * width + b] = row[chosen[b]]
-        upper[a * width + rows] = slopes[chosen[a]]
-    inverses = np.zeros(rows)
-    eliminate(upper, width, inverses)
-    return back_substitute(upper, width, inverses)
-
-
-@inline
-def _signs(wide, slopes, chosen, values, signed, x):
-    """Fill x with the values, 0 elsewhere, and signed with what must not be negative: values, and slopes of the others uphill.
-
-    Returns how far below 0 rounding alone may take it.
-    """
-    k = len(x)
-    blocks = -(-k // _WIDE)
-    uphill = np.empty((blocks, _WIDE))
-    for block in range(blocks):
-        sums = zeros(uphill, _WIDE)
-        for a in range(len(chosen)):
-            sums = add_multiple(sums, values[a], load(wide, chosen[a] * blocks + block, _WIDE))
-        store(uphill, block, sums)
-    flat = uphill.reshape(-1)
-    for j in range(k):
-        signed[j] = flat[j] - slopes[j]
-        x[j] = 0.0
-    size = 1.0
-    for a in range(len(chosen)):
-        size += abs(values[a])
-        signed[chosen[a]] = x[chosen[a]] = values[a]
-    return _TOLERANCE * size
-
-
-@inline
-def _descend(gram, slopes, x):
-    """Coordinate descent from the nonnegative part of x, until nothing moves."""
-    k = len(x)
-    downhill = slopes.copy()
-    for j in range(k):
-        x[j] = max(0.0, x[j])
-        downhill -= x[j] * gram[j]
-    for _ in range(_LAST_SWEEPS):
-        moved = size = 0.0
-        for j in range(k):
-            if gram[j, j] > 0:
-                step = max(-x[j], downhill[j])
-                x[j] += step
-                downhill -= step * gram[j]
-                moved, size = max(moved, abs(step)), max(size, x[j])
-        if moved <= _TOLERANCE * size:
-            return
