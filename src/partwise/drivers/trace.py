@@ -51,3 +51,20 @@ class Trace:
         if loss is None:
             loss = next((point.loss for point in reversed(self.points) if not math.isnan(point.loss)), math.nan)
         return math.sqrt(max(2 * loss, 0.0) / self.scale) if self.scale > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What iterations led to: how many they were, and how long they took."""
+
+    trace: Trace
+
+    @property
+    def iterations(self) -> int:
+        """How many were made."""
+        return self.trace.last.t
+
+    @property
+    def seconds(self) -> float:
+        """How long they took, over all parts of a resumed run; on ranks by the clock of rank 0."""
+        return self.trace.last.seconds

@@ -23,9 +23,9 @@ from partwise.drivers.checkpoint import Checkpointer
 from partwise.drivers.checkpoint_parts import Part
 from partwise.drivers.iterate import Observer, begin, iterate
 from partwise.drivers.stopping import Reason, Rule
-from partwise.drivers.trace import Trace
+from partwise.drivers.trace import Traced
 from partwise.errors import DataError, OptionError
-from partwise.estimators.settings import NORMS, Settings
+from partwise.estimators.settings import LATER, NORMS, Settings
 from partwise.protocols import Comm, Iteration, Matrix
 from partwise.start import start
 from partwise.updates.gradient import simplex
@@ -34,28 +34,17 @@ ORDERED = ("hals", "cd")  # solvers that visit the components one after another
 
 
 @final
-@dataclass(frozen=True)
-class Factorization:
+@dataclass(frozen=True, kw_only=True)
+class Factorization(Traced):
     """X ≈ W H, and how it came about."""
 
     W: Array  # (n, k)
     H: Array  # (k, m)
     loss: float  # ½‖X − WH‖², or the β-divergence, of these W and H
     relative_error: float  # ‖X − WH‖ / ‖X‖ over what is observed; NaN for other losses
-    trace: Trace
     reason: Reason
     choice: Choice  # the solver, and why if it was picked here
     problem: Problem
-
-    @property
-    def iterations(self) -> int:
-        """How many were made."""
-        return self.trace.last.t
-
-    @property
-    def seconds(self) -> float:
-        """How long they took, over all parts of a resumed run."""
-        return self.trace.last.seconds
 
 
 class Keep(NamedTuple):
@@ -158,14 +147,15 @@ def run(
     Wt, H = finish(X, outcome.state, settings, problem)
     loss = X.divergence(Wt, H, problem.beta)
     error = trace.relative_error(loss) if problem.beta == 2 else float("nan")
-    return Factorization(Wt.T, H, loss, error, outcome.trace, outcome.reason, choice, problem)
+    return Factorization(
+        W=Wt.T, H=H, loss=loss, relative_error=error, trace=outcome.trace, reason=outcome.reason, choice=choice, problem=problem
+    )  # fmt: skip
 
 
 def identity(prepared: Prepared) -> dict[str, Any]:
     """What must be the same for a checkpoint to be of this run; how long to go on may differ."""
     X, settings = prepared.X, prepared.settings
-    later = ("tol", "max_iter", "max_seconds", "target_error", "did_epsilon", "fixed_components")
-    wishes = {f.name: getattr(settings, f.name) for f in fields(settings) if f.name not in later}
+    wishes = {f.name: getattr(settings, f.name) for f in fields(settings) if f.name not in LATER}
     held = float(settings.held(X).sum(dtype=np.float64))
     data = {"shape": list(X.shape), "dtype": X.dtype.name, "sq_norm": X.sq_norm(), "fixed": held}
     return json.loads(json.dumps({**wishes, **data, "solver": prepared.choice.solver}))

@@ -26,25 +26,17 @@ from partwise.drivers.agreement import agree, all_or_none
 from partwise.drivers.checkpoint_parts import Part
 from partwise.drivers.iterate import Observer, begin, iterate
 from partwise.drivers.stopping import Reason, Rule
-from partwise.drivers.trace import Trace
+from partwise.drivers.trace import Traced
 from partwise.errors import OptionError
 from partwise.estimators.exact_on_ranks import finish, rescaled, sq_error
 from partwise.estimators.factorize import Keep
 from partwise.estimators.own_rows import OwnRows, own_rows
-from partwise.estimators.settings import Settings
+from partwise.estimators.settings import LATER, Settings
 from partwise.launch import let_rank_0_speak
 from partwise.protocols import Comm
 from partwise.start import Products, over, start
 from partwise.updates.gradient import simplex
 
-LATER = (
-    "tol",
-    "max_iter",
-    "max_seconds",
-    "target_error",
-    "did_epsilon",
-    "fixed_components",
-)  # may differ when going on
 DIGITS = 8  # of ‖X‖² on which all orders of adding it up agree
 
 
@@ -64,8 +56,8 @@ class Source(Protocol):
 
 
 @final
-@dataclass(frozen=True)
-class Share:
+@dataclass(frozen=True, kw_only=True)
+class Share(Traced):
     """What one rank has of X ≈ W H in the end, and how it came about; the numbers are the same on all ranks."""
 
     W: Array  # (n_p, k): rows `part.W` of W
@@ -74,20 +66,9 @@ class Share:
     layout: Layout
     loss: float  # ½‖X − WH‖² over all of X
     relative_error: float
-    trace: Trace
     reason: Reason
     choice: Choice  # the algorithm, and why if it was picked here
     problem: Problem
-
-    @property
-    def iterations(self) -> int:
-        """How many were made."""
-        return self.trace.last.t
-
-    @property
-    def seconds(self) -> float:
-        """How long they took by rank 0's clock, over all parts of a resumed run."""
-        return self.trace.last.seconds
 
 
 class Prepared(NamedTuple):
@@ -225,7 +206,10 @@ def run(
     Wt, H = finish(sides, outcome.state.Wt, outcome.state.H, settings.normalize, problem)
     loss = 0.5 * sq_error(X, sides, Wt, H)
     error = trace.relative_error(loss)
-    return Share(Wt.T, H, part, method.layout, loss, error, outcome.trace, outcome.reason, choice, problem)
+    return Share(
+        W=Wt.T, H=H, part=part, layout=method.layout, loss=loss, relative_error=error, trace=outcome.trace,
+        reason=outcome.reason, choice=choice, problem=problem,
+    )  # fmt: skip
 
 
 def _initial(prepared: Prepared, sides: Products, part: Part) -> tuple[Array, Array]:

@@ -29,6 +29,8 @@ from partwise.protocols import Matrix
 BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 NORMS = {"sum": 1, "length": 2}
 WHOLE = (int, np.integer)
+# wishes that may differ when a run goes on from a checkpoint: how long, and what is compared by its sum
+LATER = ("tol", "max_iter", "max_seconds", "target_error", "did_epsilon", "fixed_components")
 
 
 class Sized(Protocol):
