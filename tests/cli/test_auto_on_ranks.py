@@ -10,7 +10,7 @@ import pytest
 from partwise.algorithms.distributed.auto import OPTIONS
 from partwise.comm import Network, simulate
 from partwise.errors import OptionError
-from partwise.estimators import on_ranks
+from partwise.estimators import preparing
 from partwise.estimators.own_rows import own_rows
 from partwise.estimators.settings import Settings
 
@@ -22,7 +22,7 @@ def prepared(algorithm="auto", network=None, grid=None, rows=X, **wishes):
 
     def program(comm):
         part = own_rows(rows[comm.rank :: 3], comm)
-        return on_ranks.prepare(part, Settings(n_components=4, **wishes), algorithm, grid, comm, network)
+        return preparing.prepare(part, Settings(n_components=4, **wishes), algorithm, grid, comm, network)
 
     return simulate(program, 3).results
 
@@ -53,6 +53,6 @@ def test_a_network_without_a_choice_is_refused():
 def test_a_run_that_goes_on_keeps_its_algorithm(call, monkeypatch):
     words = ("fit", "X.npy", "-k", 4, "--algorithm", "auto", "-o", "r", "--tol", 0, "--json")
     first = json.loads(call(*words, "--max-iter", 3).stdout.splitlines()[-1])
-    monkeypatch.setattr(on_ranks, "choose", None)  # it is not asked again
+    monkeypatch.setattr(preparing, "choose", None)  # it is not asked again
     then = json.loads(call(*words, "--resume", "--max-iter", 8).stdout.splitlines()[-1])
     assert (first["algorithm"], first["iterations"]) == (then["algorithm"], then["iterations"] - 5) == ("did", 3)

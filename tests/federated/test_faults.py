@@ -1,11 +1,12 @@
 """Parties that vanish, repeat themselves, come late, or lie: the round ends without them, and they are named."""
 
-from collections import deque
+from collections import Counter, deque
 
 import numpy as np
 import pytest
 
 from federated.parties import run, seated, shards
+from partwise.data import as_matrix
 from partwise.drivers.correspondence import Correspondence
 from partwise.drivers.gathering import SecureSum
 from partwise.drivers.letters import Letter, decode, encode
@@ -15,6 +16,7 @@ from partwise.drivers.transports.in_process import InProcess
 from partwise.drivers.transports.unreliable import Dropouts, Unreliable
 from partwise.drivers.vault import Vault
 from partwise.errors import OptionError, RunError
+from partwise.estimators.federate import Wishes, federate
 
 XS = shards(rows=(9, 5, 12, 7, 8))
 
@@ -217,6 +219,19 @@ def test_asynchronous_parties_that_vanish_are_asked_again_and_then_given_up():
     assert sum(fault.party == 3 for fault in mail.faults) >= 3
     with pytest.raises(RunError, match=r"No party is left|are needed"):
         run("asyn-sd", XS, transport=lambda seats: Unreliable(InProcess(seats), lambda letter: letter.kind == "round"))
+
+
+def test_asynchronous_parties_that_are_away_for_a_round_come_back():
+    """They are noted, and heard again: in the simulation of `partwise federate simulate`."""
+    found = federate([as_matrix(X) for X in XS], Wishes(3, "asyn-sd", rounds=20, dropout=0.2))
+    assert found.history[-1].t == 20
+    away = Counter(fault.party for fault in found.faults)
+    assert 8 < away.total() < 40, "of a hundred and some letters a fifth"
+    assert set(away) == set(range(5))
+    rounds = {
+        entry.sender: entry.t for entry in found.transcript.entries if entry.sender >= 0 and entry.kind == "round"
+    }
+    assert min(rounds.values()) > 10, "nobody is lost for good"
 
 
 @pytest.mark.parametrize("blob", [b"", b"x" * 40, b"\xff" * 200, encode(Letter("s", "round", 1, 0, {}))[:-2]])

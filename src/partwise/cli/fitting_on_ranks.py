@@ -21,7 +21,8 @@ from partwise.comm import Network, job
 from partwise.drivers import checkpoint
 from partwise.drivers.agreement import agree, all_or_none, anyone, text_of
 from partwise.errors import OptionError, RunError
-from partwise.estimators.on_ranks import Prepared, Share, prepare, run
+from partwise.estimators.on_ranks import Share, run
+from partwise.estimators.preparing import Prepared, prepare
 from partwise.estimators.settings import Settings
 from partwise.kernels.threads import threads as limited
 from partwise.protocols import Comm

@@ -16,7 +16,7 @@ from partwise.cli import screen, sources
 from partwise.comm import OWN, Network
 from partwise.currency import NormalEq
 from partwise.data import layout
-from partwise.estimators.on_ranks import problem_of
+from partwise.estimators.preparing import problem_of
 from partwise.estimators.settings import Settings
 from partwise.kernels.threads import threads as limited
 from partwise.reports.quantities import counted, duration, size

@@ -20,7 +20,7 @@ from partwise.drivers.vault import Kept
 from partwise.errors import OptionError, RunError
 from partwise.protocols import Round
 
-TRIES = 3  # letters in a row that a party may leave unanswered, or answer badly, before it is given up
+TRIES = 10  # letters in a row that a party may leave unanswered, or answer badly, before it is given up
 
 Observer = Callable[[Arrays, RoundPoint], None]
 

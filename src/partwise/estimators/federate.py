@@ -228,9 +228,11 @@ def gathering(safety: Safety) -> Gather:
 def transport(seats: Sequence[Seat], wishes: Wishes, *, asynchronous: bool, now: float = 0.0) -> Transport:
     """Parties in this process, with the speeds and the dropouts that are wished for; as many at work at a time as there are threads."""
     speeds = Speeds.named(wishes.speeds, len(seats), wishes.seed)
-    simulated = asynchronous or wishes.speeds != "equal"
-    carried: Transport = Clocked(seats, speeds, now) if simulated else InProcess(seats, threads=True)
-    return Unreliable(carried, Dropouts(wishes.dropout, wishes.seed)) if wishes.dropout else carried
+    lost = Dropouts(wishes.dropout, wishes.seed)
+    if asynchronous:
+        return Clocked(seats, speeds, now, lost)
+    carried = Clocked(seats, speeds, now) if wishes.speeds != "equal" else InProcess(seats, threads=True)
+    return Unreliable(carried, lost) if wishes.dropout else carried
 
 
 def clock(server: Vault) -> float:

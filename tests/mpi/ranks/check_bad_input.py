@@ -10,7 +10,7 @@ import pytest
 
 from partwise import factorize_on_ranks
 from partwise.errors import DataError, OptionError, RunError
-from partwise.estimators import on_ranks
+from partwise.estimators import preparing
 
 
 def refused(comm, kind, words, X, k=3, **wishes):
@@ -104,7 +104,7 @@ def test_other_wishes_on_one_rank(comm, folder, wish):
 
 def test_another_version_on_one_rank(comm, folder, monkeypatch):
     if comm.rank == 1:
-        monkeypatch.setattr(on_ranks, "__version__", "0.0.9")
+        monkeypatch.setattr(preparing, "__version__", "0.0.9")
     refused(comm, RunError, rf"rank 1 of {comm.size}: .*version is '0\.0\.9' here and ", folder / "dense")
 
 

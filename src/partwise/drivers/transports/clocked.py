@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -17,6 +17,8 @@ from partwise.drivers.letters import Letter
 from partwise.drivers.seat import Seat
 from partwise.errors import OptionError
 from partwise.randomness import Purpose, generator
+
+AWAY = "it was away, and has come back."
 
 
 @final
@@ -55,11 +57,16 @@ class Speeds:
 @final
 @dataclass
 class Clocked:
-    """In one process; `now` is the time of the answer that came last."""
+    """In one process; `now` is the time of the answer that came last.
+
+    A party that is away in a round (`lost`) comes back at the end of it without having done anything: nobody waits for others in whose
+    silence it would be noticed.
+    """
 
     seats: Sequence[Seat]
     speeds: Speeds
     now: float = 0.0
+    lost: Callable[[Letter], bool] = field(default=lambda letter: False)
     _coming: list[tuple[float, int, int, Letter]] = field(default_factory=list)
     _at_once: deque[Letter] = field(default_factory=deque)  # measuring takes no time
     _counts: Counter[int] = field(default_factory=Counter)
@@ -91,4 +98,6 @@ class Clocked:
         if not self._coming or (seconds is not None and self._coming[0][0] > self.now + seconds):
             return None
         self.now, p, _, letter = heapq.heappop(self._coming)
-        return self.seats[p].answer(letter)
+        return (
+            letter._replace(kind="failed", arrays={}, word=AWAY) if self.lost(letter) else self.seats[p].answer(letter)
+        )
