@@ -117,6 +117,17 @@ def test_nearly_exact_data_are_in_double_precision_before_digits_are_missed():
     assert outcome.trace.relative_error() < 1e-5
 
 
+def test_a_first_iteration_that_solves_it_tells_the_loss_with_all_digits():
+    rng = np.random.default_rng(4)
+    X = sp.csr_array(np.outer(rng.random(N), rng.random(M) * (rng.random(M) < 0.5)))
+    held = as_matrix(X)
+    step = method("hals", Problem(held.shape, held.nnz, 1, sparse=True), {"extrapolate": False})
+    start = step.init(held, rng.random((1, N)), rng.random((1, M)))
+    state = step.step(held, start, 1)
+    assert start.H.dtype == np.float32 != state.H.dtype
+    assert state.loss == pytest.approx(0.5 * np.sum((X.toarray() - state.Wt.T @ state.H) ** 2), rel=1e-3)
+
+
 @pytest.mark.parametrize("scale", [1e-15, 1e-6, 1e6, 1e15])
 def test_the_scale_of_the_data_does_not_matter(scale):
     X, Wt, H = problem()

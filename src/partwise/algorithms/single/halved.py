@@ -50,13 +50,15 @@ class Halved:
             found = self.exact.step(X, state, t)
         gain = state.objective - found.objective
         if not math.isfinite(gain) or gain < 0:
-            return self.exact.step(X, in_precision(state, X.dtype), t)
+            return self.exact.step(X, in_own_precision(X, state), t)
         thrown_away = gain == 0  # a step pushed too far: after it comes a plain one
         enough = thrown_away or gain >= GAIN * found.objective
-        return found if enough and 2 * found.loss > LEVEL**2 * X.sq_norm() else in_precision(found, X.dtype)
+        return found if enough and 2 * found.loss > LEVEL**2 * X.sq_norm() else in_own_precision(X, found)
 
 
-def in_precision(state: State, dtype: np.dtype) -> State:
-    """The same point, in numbers of this kind."""
+def in_own_precision(X: Matrix, state: State) -> State:
+    """The same point in numbers like those of X, and its loss with all their digits."""
+    dtype = X.dtype
+    Wt, H = state.Wt.astype(dtype), state.H.astype(dtype)
     kept = {name: part.astype(dtype) if isinstance(part, np.ndarray) else part for name, part in state.memory.items()}
-    return state._replace(Wt=state.Wt.astype(dtype), H=state.H.astype(dtype), memory=kept)
+    return state._replace(Wt=Wt, H=H, loss=0.5 * X.sq_error(Wt, H), memory=kept)
