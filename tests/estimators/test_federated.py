@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from federated.parties import shards
-from partwise import FederatedNMF
+from partwise import NMF, FederatedNMF, MiniBatchNMF
 from partwise.algorithms.federated.methods import METHODS
 from partwise.errors import DataError, DataTypeError, OptionError
 
@@ -136,6 +136,25 @@ def test_personal_components_are_there_where_the_alignment_leaves_them():
     assert [H.shape for H in own.personal_components_] == [(3, 40)] * 4
     assert [W.shape for W in own.personal_W_] == [W.shape for W in own.W_]
     assert model(method="fnmf").fit(Xs).personal_components_ is None
+
+
+def test_new_rows_may_have_their_features_in_another_order_too():
+    names = [f"f{j}" for j in range(shards()[0].shape[1])]
+    frames = [pd.DataFrame(X, columns=names)[names[::turn]] for X, turn in zip(shards(), (1, -1, 1, -1), strict=True)]
+    fitted = model().fit(frames)
+    for frame, W in zip(frames, fitted.W_, strict=True):
+        np.testing.assert_allclose(fitted.transform(frame), W, rtol=1e-6, atol=1e-9)
+    assert fitted.score(frames[1]) == pytest.approx(fitted.score(frames[1][names]))
+    with pytest.raises(DataError, match=r"X lacks 1 of the 11 features.*f3"):
+        fitted.transform(frames[0].drop(columns="f3"))
+
+
+@pytest.mark.parametrize(
+    "fit", [lambda X: FederatedNMF(2).fit([X, X]), lambda X: NMF(2).fit(X), lambda X: MiniBatchNMF(2).fit(X)]
+)
+def test_nobody_is_advised_to_wish_what_there_is_no_wish_for(fit):
+    with pytest.raises(DataError, match=r"clip them or shift the data\.$"):
+        fit(-np.ones((3, 4)))
 
 
 def test_the_secure_sum_changes_nothing_but_what_is_seen():

@@ -18,6 +18,7 @@ from partwise.data.weighted import Weighted
 from partwise.errors import DataError, DataTypeError, OptionError
 
 OBSERVED_ONLY = ", or pass missing='nan' to fit what was observed only"
+CLIPPED = ", or pass negative='clip'"  # advice for callers that have such a wish
 LARGEST = {np.dtype(np.float32): 1e12, np.dtype(np.float64): 1e100}  # cubes of entries, and sums of them, stay in range
 
 Missing = Literal["error", "nan", "zero"]
@@ -167,7 +168,7 @@ def check_block(block: Array, corner: Corner, missing: str, negative: str) -> bo
         return True
     raise DataError(
         "Negative values in data passed to NMF: " + _complaint("negative", block < 0, block, corner)
-        + "NMF needs X ≥ 0; clip them, shift the data, or pass negative='clip'."
+        + f"NMF needs X ≥ 0; clip them or shift the data{CLIPPED}."
     )  # fmt: skip
 
 
@@ -235,7 +236,7 @@ def check_stored(stored: sp.csr_array, corner: Corner, negative: str, *, flipped
     if data[first] > most:
         raise DataError(f"X has huge entries {where}{_too_large(data.dtype)}")
     raise DataError(f"Negative values in data passed to NMF: X has negative entries {where}"
-                    "NMF needs X ≥ 0; clip them, shift the data, or pass negative='clip'.")  # fmt: skip
+                    f"NMF needs X ≥ 0; clip them or shift the data{CLIPPED}.")  # fmt: skip
 
 
 def _streamed(source: Any, missing: str, mask: Any, negative: str, dtype: Any) -> Entries:

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from typing import Any, final
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from partwise.currency import Array, Arrays
+from partwise.data import Entries
 from partwise.drivers.rounds import RoundPoint
 from partwise.errors import OptionError
 from partwise.estimators.federate import Federation, Wishes, federate
-from partwise.estimators.parties import Parties, enter
+from partwise.estimators.parties import Parties, enter, in_order
 from partwise.estimators.pooled import gap, pooled_error
 from partwise.estimators.privacy_wishes import Privacy
 from partwise.estimators.settings import Settings
@@ -129,6 +131,11 @@ class FederatedNMF(NonnegativeTransformer):
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> list[Array]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Learn H and give every party's W."""
         return self.fit(X).W_
+
+    def _enter_fitted(self, X: Any, mask: Any = None, sample_weight: Any = None) -> Entries:
+        """As everywhere, but features are matched by name, as in `fit`."""
+        check_is_fitted(self)
+        return super()._enter_fitted(in_order(X, getattr(self, "feature_names_in_", None)), mask, sample_weight)
 
     def _learn(self, found: Federation, parties: Parties) -> None:
         """The fitted attributes."""

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from partwise.data import Entries, as_matrix
 from partwise.data.columns import picked
-from partwise.data.validate import OBSERVED_ONLY
+from partwise.data.validate import CLIPPED, OBSERVED_ONLY
 from partwise.errors import DataError, DataTypeError
 
 SHOWN = 10  # names in an error, at most
@@ -37,8 +37,11 @@ def enter(given: Any, called: Callable[[int], str] = "party {}".format) -> Parti
     return admit([Offer(part, _names(part), called(p)) for p, part in enumerate(_listed(given))])
 
 
-def admit(offers: Sequence[Offer], *, dtype: DTypeLike | None = None, negative: Any = "error") -> Parties:
-    """Check the data of all parties; features with names are brought into the order of the first party that names them."""
+def admit(offers: Sequence[Offer], *, dtype: DTypeLike | None = None, negative: Any = None) -> Parties:
+    """Check the data of all parties; features with names are brought into the order of the first party that names them.
+
+    `negative`: as of `as_matrix`; None where the user has no such wish, so that nobody is advised to have it.
+    """
     first = next((offer for offer in offers if offer.names is not None), None)
     reference = None if first is None else list(first.names or ())
     if reference is not None:
@@ -54,6 +57,15 @@ def admit(offers: Sequence[Offer], *, dtype: DTypeLike | None = None, negative: 
     common = np.result_type(*(X.dtype for X in Xs))
     Xs = [X if X.dtype == common else _checked(offer, common, negative) for X, offer in zip(Xs, offers, strict=True)]
     return Parties(Xs, reference)
+
+
+def in_order(X: Any, reference: Sequence[str] | None) -> Any:
+    """A data frame's features in the order of those that were fitted; anything else as it is."""
+    known = _names(X)
+    if known is None or reference is None or known == list(reference):
+        return X
+    refuse_differing(known, list(reference), "X")
+    return X[list(reference)]
 
 
 def _listed(given: Any) -> list[Any]:
@@ -73,11 +85,12 @@ def _listed(given: Any) -> list[Any]:
 
 def _checked(offer: Offer, dtype: DTypeLike | None, negative: Any) -> Entries:
     try:
-        return as_matrix(offer.X, dtype=dtype, negative=negative)
+        return as_matrix(offer.X, dtype=dtype, negative=negative or "error")
     except DataTypeError as error:
         raise DataTypeError(f"{offer.who}: {error}") from None
     except DataError as error:
         advice = str(error).replace(OBSERVED_ONLY, "")  # which methods between parties cannot
+        advice = advice.replace(CLIPPED, "") if negative is None else advice
         raise DataError(f"{offer.who}: {advice}") from None
 
 

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from partwise.algorithms.single.exact import exact_W
 from partwise.currency import Array
 from partwise.data import Entries, as_matrix
-from partwise.errors import OptionError
+from partwise.data.validate import CLIPPED
+from partwise.errors import DataError, OptionError
 from partwise.estimators.factorize import refuse_zeros
 from partwise.estimators.settings import Settings
 from partwise.protocols import Matrix
@@ -70,7 +71,11 @@ class NonnegativeTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _enter(self, X: Any, mask: Any, sample_weight: Any, *, reset: bool, dtype: Any = None) -> Entries:
         """X checked, and its features compared with those of the fit (or remembered, when `reset`)."""
-        entries = as_matrix(X, missing=self.missing, mask=mask, sample_weight=sample_weight, dtype=dtype)
+        try:
+            entries = as_matrix(X, missing=self.missing, mask=mask, sample_weight=sample_weight, dtype=dtype)
+        except DataError as error:
+            error.args = (str(error).replace(CLIPPED, ""),)  # which is no wish of an estimator
+            raise
         validate_data(self, X, skip_check_array=True, reset=reset)
         return entries
 
