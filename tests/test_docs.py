@@ -21,6 +21,7 @@ GUIDES = [
     DOCS / "scikit-learn.md",
     DOCS / "privacy.md",
     DOCS / "cluster.md",
+    DOCS / "federated.md",
 ]  # whose blocks of Python run, in order
 SESSIONS = [ROOT / "README.md", DOCS / "cli.md", DOCS / "privacy.md"]  # whose commands are run
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
