@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import hadamard
 
+from partwise.data import as_matrix
 from partwise.errors import OptionError
 from partwise.randomness import Purpose
 from partwise.sketches import KINDS, sketch
@@ -163,3 +164,32 @@ def test_an_unknown_kind_is_a_sentence():
         OptionError, match="sketch='fourier' does not exist; choose one of subsample, gaussian, count, srht"
     ):
         sketch("fourier", 9, 3, 0, 0, W)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("start", [0, 300])
+def test_lifting_is_the_product_with_the_transpose(kind, start):
+    S, m, width = sketch(kind, 1500, 60, 3, 2, W), 1500, 400
+    F = np.random.default_rng(1).random((4, 60))
+    whole = F @ matrix(kind, m, 60, 3, 2).T
+    lifted = S.lift(F, start, width)
+    assert (lifted is None) == (kind in ("gaussian", "srht"))
+    if lifted is not None:
+        index, part = lifted
+        made = np.zeros((4, width))
+        made[:, slice(None) if index is None else index] = part
+        np.testing.assert_allclose(made, whole[:, start : start + width], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("flipped", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_with_a_sketched_sparse_X_are_those_with_a_dense_one(kind, flipped, dtype):
+    A = data(50, 400, dtype)
+    F = np.random.default_rng(1).random((4, 60)).astype(dtype)
+    S = sketch(kind, 1500, 60, 3, 2, W)
+    X = as_matrix(sp.csr_array(A.T)).T if flipped else as_matrix(sp.csr_array(A))
+    expected = F @ S.apply(A, 300).T
+    made = X.times_sketched(F, S, 300)
+    assert made.dtype == dtype
+    np.testing.assert_allclose(made, expected, rtol=0, atol=100 * np.finfo(dtype).eps * np.abs(expected).max())

@@ -115,11 +115,23 @@ class Sparse(Entries):
         return self.nnz < self.shape[0] * self.shape[1] or bool((self.stored.data == 0).any())
 
     def times_sketched(self, F: Array, sketch: Sketch, start: int = 0) -> Array:
+        """F Sᵀ Xᵀ from the right where S is sparse itself: X S, which is dense, is never formed; O(nnz k), or of the chosen columns."""
+        lifted = sketch.lift(F, start, self.shape[1])
+        if lifted is None:
+            return self._times_panels(F, sketch, start)
+        index, G = lifted
+        return (self if index is None else self.columns(index)).times(np.ascontiguousarray(G))
+
+    def _times_panels(self, F: Array, sketch: Sketch, start: int) -> Array:
         """A sketched block of rows at a time, as all of them would be dense and larger than X itself."""
         out = np.empty((len(F), self.shape[0]), F.dtype)
         for part in row_slices(self.shape[0], F.shape[1] * F.itemsize // PANELS):
             out[:, part] = F @ self.rows(part).sketched(sketch, start).T
         return out
+
+    def columns(self, index: Any) -> Sparse:
+        """Some columns, ascending; held as X is."""
+        return replace(self, stored=self.stored[index] if self.flipped else self.stored[:, index])
 
     def total(self) -> tuple[float, int]:
         n, m = self.shape

@@ -20,6 +20,13 @@ class Sketch(Protocol):
         """(r, d): A S[start : start + width], for a dense or scipy-sparse A (r, width)."""
         ...
 
+    def lift(self, F: Array, start: int, width: int) -> tuple[NDArray[np.intp] | None, Array] | None:
+        """F Sᵀ for F (r, d), in columns start … start + width: (which of them are not zero, or None for all; these columns).
+
+        None where a row of S has many entries, and nothing would be saved by it.
+        """
+        ...
+
 
 class Matrix(Protocol):
     """X (n, m), nonnegative, wherever and however it is held."""

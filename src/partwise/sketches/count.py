@@ -35,6 +35,11 @@ class CountSketch(Seeded):
             out[row : row + PANEL] = (St @ np.ascontiguousarray(A[row : row + PANEL].T)).T
         return out
 
+    def lift(self, F: Array, start: int, width: int) -> tuple[None, Array]:
+        """As `Seeded.lift`: every column is one of F, up to its sign."""
+        bucket, sign = self._rows(start, start + width)
+        return None, F[:, bucket] * sign.astype(F.dtype)
+
     def _rows(self, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
         """(stop − start,) each: the bucket and the sign of every row."""
         bucket, sign = np.empty(stop - start, np.int32), np.empty(stop - start, np.int8)

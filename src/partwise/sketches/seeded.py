@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partwise.currency import Array
 from partwise.randomness import Purpose, generator
@@ -32,6 +33,13 @@ class Seeded(ABC):
     @abstractmethod
     def apply(self, A: Any, start: int = 0) -> Array:
         """(r, d): A S[start : start + width], for a dense or scipy-sparse A (r, width)."""
+
+    def lift(self, F: Array, start: int, width: int) -> tuple[NDArray[np.intp] | None, Array] | None:
+        """F Sᵀ for F (r, d), in columns start … start + width: (which of them are not zero, or None for all; these columns).
+
+        None where a row of S has many entries, and nothing would be saved by it.
+        """
+        return None
 
     def _generator(self, block: int) -> np.random.Generator:
         return generator(self.seed, self.purpose, self.t, block)

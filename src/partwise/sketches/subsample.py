@@ -23,15 +23,29 @@ class Subsample(Seeded):
 
     def apply(self, A: Any, start: int = 0) -> Array:
         """(r, d): A S[start : start + width]; columns chosen elsewhere are zero."""
-        chosen = self.chosen()
-        low, high = np.searchsorted(chosen, (start, start + A.shape[1]))
-        taken = _columns(A, chosen[low:high] - start)
-        taken *= taken.dtype.type((self.m / self.d) ** 0.5)
+        low, high, index = self._within(start, A.shape[1])
+        taken = _columns(A, index)
+        taken *= taken.dtype.type(self._scale)
         if high - low == self.d:
             return taken
         out = np.zeros((A.shape[0], self.d), A.dtype)
         out[:, low:high] = taken
         return out
+
+    def lift(self, F: Array, start: int, width: int) -> tuple[NDArray[np.intp], Array]:
+        """As `Seeded.lift`: the chosen columns alone are not zero."""
+        low, high, index = self._within(start, width)
+        return index, F[:, low:high] * F.dtype.type(self._scale)
+
+    @property
+    def _scale(self) -> float:
+        return (self.m / self.d) ** 0.5
+
+    def _within(self, start: int, width: int) -> tuple[int, int, NDArray[np.intp]]:
+        """(low, high, index): chosen columns low … high lie in start … start + width; where, counted from start."""
+        chosen = self.chosen()
+        low, high = np.searchsorted(chosen, (start, start + width))
+        return int(low), int(high), chosen[low:high] - start
 
     def chosen(self) -> NDArray[np.intp]:
         """(d,): which columns, ascending."""

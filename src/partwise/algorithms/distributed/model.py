@@ -173,12 +173,19 @@ def _sampling(problem: Problem, cut: Layout, step: Distributed) -> Work:
 def _sketching(problem: Problem, cut: Layout, step: Distributed) -> Work:
     """Each half of what the rank holds of X is sketched, or multiplied as it is where its side is not."""
     assert isinstance(step, Dsanls)
-    k, (n, m), held = problem.k, cut.shape, _entries(problem, cut) / 2
+    kind, k, (n, m), held = step.inner.kind, problem.k, cut.shape, _entries(problem, cut) / 2
     products = sweeps = extra = 0.0
     for d, side, own in zip(step.inner.sizes, (m, n), _held(cut), strict=True):
-        products += 2 * held * k if d == side else _touched(step.inner.kind, held, d, side) * TOUCH
-        if d < side:
-            products += own * d * TOUCH if problem.sparse else 0  # a sketched panel of sparse rows is dense
+        if d == side:
+            products += 2 * held * k
+        elif problem.sparse and kind in (
+            "subsample",
+            "count",
+        ):  # multiplied entry by entry: those of chosen columns, or all
+            products += held * TOUCH + 2 * held * k * (d / side if kind == "subsample" else 1)
+            sweeps += d * k**2
+        else:
+            products += _touched(kind, held, d, side) * TOUCH + (own * d * TOUCH if problem.sparse else 0)
             sweeps += 2 * own * d * k + d * k**2
             extra += 0 if problem.sparse else own * d
         sweeps += own * 3 * k**2
