@@ -133,7 +133,7 @@ def section(experiment: Experiment, size: Size) -> Iterator[str]:
     yield f'<a id="{experiment.key}"></a>\n\n### {experiment.name}: {experiment.title}\n'
     yield f"*The paper:* {experiment.claim}\n"
     yield f"*Data:* {'; '.join(experiment.data)}.\n"
-    yield f"**Here: {verdict(found)}.**" + (f" {experiment.reason}" if experiment.reason else "") + "\n"
+    yield f"**Here: {verdict(found)}.** {experiment.because(rows)}".rstrip() + "\n"
     yield from (f"- {'yes' if one.met else '**no**'}: {one.criterion} *{one.seen}*" for one in found)
     yield ""
     if size is Size.FULL and is_stored(experiment, Size.QUICK):

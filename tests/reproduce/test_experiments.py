@@ -8,6 +8,8 @@ import shutil
 import numpy as np
 import pytest
 
+from partwise.comm import Network
+from partwise.compare.cluster import ETHERNET
 from partwise.errors import DataError, OptionError
 from partwise.estimators.federate import Wishes
 from partwise.reports.tables import Store
@@ -15,8 +17,10 @@ from partwise.reproduce.at_hand import at_hand
 from partwise.reproduce.carrying_out import ROWS, RUNS, carry_out, typed
 from partwise.reproduce.checking import differences
 from partwise.reproduce.experiment import Finding, Size, Verdict, verdict
+from partwise.reproduce.papers.dsanls_damping import options, tuned
 from partwise.reproduce.parties import shared, study
 from partwise.reproduce.privately import hexed, pictured, total_epsilon
+from partwise.reproduce.ranks import FREE, over
 from partwise.reproduce.registry import PAPERS, find
 from partwise.reproduce.stored import stored
 
@@ -53,6 +57,7 @@ def test_every_experiment_runs_and_is_judged(experiment, results, monkeypatch):
     names = [tuple(row[name] for name in experiment.names) for row in result.rows]
     assert len(set(names)) == len(names), "a row's name is not unique"
     assert len({len(line) for line in experiment.table(result.rows)}) == 1
+    assert not experiment.because(result.rows) or experiment.because(result.rows).endswith(".")
     manifest = json.loads((result.folder / "manifest.json").read_text())
     assert manifest["verdict"] == result.verdict
     assert experiment.minutes[Size.QUICK] <= 2
@@ -183,3 +188,25 @@ def test_pixels_come_back():
     picture = np.arange(12.0).reshape(3, 4) * 255 / 11
     rows = [{"pixels": f"x{hexed(picture[:, :3].ravel(order='F'))}"}]
     np.testing.assert_allclose(pictured(rows, 3)[0], (255 * picture[:, :3] / picture[:, :3].max()).round())
+
+
+def test_messages_over_another_network():
+    row = {"seconds": 3.0, "talking": 1.0, "messages": 2, "error": 0.5}
+    assert over(row, ETHERNET) == pytest.approx(row)
+    assert over(row, FREE)["seconds"] == 2.0
+    wire = 1.0 - 2 * ETHERNET.latency
+    twice = Network(latency=2 * ETHERNET.latency, bandwidth=2 * ETHERNET.bandwidth)
+    assert over(row, twice, more=3)["talking"] == pytest.approx(wire / 2 + 5 * twice.latency)
+
+
+def test_the_damping_that_ends_least_is_taken():
+    rows = [
+        {"data": "D", "method": "S", "damping": damping, "seed": seed, "t": t, "error": error}
+        for damping, error in (("none", 0.3), ("1 + 1 t", 0.2))
+        for seed in (0, 1)
+        for t in (1, 2)
+    ]
+    rows[0]["error"] = 0.01  # on the way, not in the end
+    assert {row["damping"] for row in tuned(rows)} == {"1 + 1 t"}
+    assert options("1 + 0.1 t") == {"damping": (1.0, 0.1), "relative_damping": False}
+    assert options("own") == {}

@@ -127,8 +127,8 @@ def tell(result: Result, check: Check | None) -> None:
     for sentence in result.manifest["left_out"].values():
         out.print(Text(f"left out: {sentence}"))
     out.print(Text.assemble("\nThe claim ", (str(result.verdict), f"bold {LOOKS[result.verdict]}"), "."))
-    if experiment.reason and result.verdict is not Verdict.HOLDS:
-        out.print(Text(experiment.reason))
+    if result.verdict is not Verdict.HOLDS:
+        out.print(Text(experiment.because(result.rows)))
     if check is not None:
         out.print(*map(Text, told(check)), sep="\n")
     out.print(Text(f"results: {result.folder}/\n"), soft_wrap=True)

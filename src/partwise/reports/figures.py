@@ -113,7 +113,7 @@ def draw(figure: Figure, stem: Path) -> list[Path]:
 
     style: Any = {**rcParamsDefault, "backend": "agg", **STYLE}
     with rc_context(style):  # the user's own style does not matter
-        across = min(ACROSS, len(figure.panels))
+        across = 2 if len(figure.panels) == 4 else min(ACROSS, len(figure.panels))
         down = -(-len(figure.panels) // across)
         picture = Canvas(figsize=(max(3.5 * across, 4.6), 2.8 * down + 0.5), layout="constrained")
         grid = picture.subplots(down, across, squeeze=False).ravel()
@@ -180,14 +180,14 @@ def _curves(axes: Any, panel: Panel, styles: dict[str, dict[str, Any]]) -> None:
 
 
 def _plain_numbers(axis: Any) -> None:
-    """On a logarithmic axis of less than two decades 0.3 rather than 3 × 10⁻¹, and between the decades too."""
+    """On a logarithmic axis of less than two decades 0.3 rather than 3 × 10⁻¹, and between the decades too; evenly on a short one."""
     low, high = sorted(axis.get_view_interval())
     if axis.get_scale() != "log" or low <= 0 or high / low > 100:
         return
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    steps = (1.0, 2.0, 3.0, 5.0) if high / low > 2.5 else tuple(np.arange(1, 10, 0.5))
-    axis.set_major_locator(LogLocator(subs=steps))
+    wide = LogLocator(subs=(1.0, 2.0, 3.0, 5.0))
+    axis.set_major_locator(wide if high / low > 2.5 else MaxNLocator(5))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 

@@ -72,7 +72,13 @@ class Experiment:
     names: Sequence[str] = ("data", "method", "seed", "t")  # columns that say which row it is
     same: Mapping[str, float] = field(default_factory=dict)  # column → relative tolerance when results are compared
     sets: Mapping[str, str] = field(default_factory=dict)  # `data` of a case → data set; what is not here is invented
-    reason: str = ""  # where the claim does not hold in full: why, once it was found out
+    reason: str | Callable[[Rows], str] = (
+        ""  # where the claim does not hold in full: why, once it was found out, with what showed it
+    )
+
+    def because(self, rows: Rows) -> str:
+        """Why the claim does not hold in full, by what these rows show."""
+        return self.reason if isinstance(self.reason, str) else self.reason(rows)
 
     def about(self, size: Size) -> float:
         """The minutes that it takes, about, on two cores."""

@@ -135,12 +135,12 @@ def held_out(size: Size, *, seed: int, name: str = "movielens_latest_small_x2", 
     return train.tocsr(), test
 
 
-def gisette(size: Size, *, quick: int) -> sp.csr_array:
+def gisette(size: Size, *, quick: int, full: int | None = None) -> sp.csr_array:
     """In place of GISETTE: the digits 4 and 9 of MNIST, padded with products of random pairs of pixels to 5,000 features."""
     if size is Size.TINY:
         return texts("mnist", size)
     digits = _pictures("mnist")[np.isin(labels("mnist"), (4, 9))]
-    digits = spread(digits[:13_500], quick if size is Size.QUICK else None)
+    digits = spread(digits[:13_500], quick if size is Size.QUICK else full)
     left, right = generator(0, Purpose.SIMULATE, 5).integers(digits.shape[1], size=(2, 5_000 - digits.shape[1]))
     return sp.csr_array(np.hstack([digits, digits[:, left] * digits[:, right]]))
 
@@ -153,11 +153,17 @@ def graph(size: Size) -> Any:
     return X[:4_000][:, :4_000] if size is Size.QUICK else X
 
 
-DSANLS: dict[str, Callable[[Size], Any]] = {
+SECURE: dict[str, Callable[[Size], Any]] = {
     "BOATS": lambda size: pictures("indian_pines", size, quick=1_500),
     "FACE": lambda size: pictures("cbcl_faces", size, quick=1_200),
-    "MNIST": lambda size: pictures("mnist", size, quick=1_000),
-    "GISETTE": lambda size: gisette(size, quick=300),
+    "MNIST": lambda size: pictures("mnist", size, quick=1_000, full=10_000),
+    "GISETTE": lambda size: gisette(size, quick=300, full=3_000),
+}
+CLUSTER: dict[str, Callable[[Size], Any]] = {
+    "BOATS": lambda size: pictures("indian_pines", size, quick=3_000),
+    "FACE": lambda size: pictures("cbcl_faces", size, quick=1_500),
+    "MNIST": lambda size: pictures("mnist", size, quick=2_000),
+    "GISETTE": lambda size: gisette(size, quick=500),
     "RCV1": lambda size: texts("tdt2_top30", size, quick=1_200),
     "DBLP": lambda size: graph(size),
 }

@@ -96,22 +96,28 @@ class Watch:
         more = (
             self.told(public, [seat.seat.private() for seat in self.seats]) if self.told is not None and begun else {}
         )
-        row: Row = {"t": point.t, "seconds": self.seconds(point.t, began), "bytes": self.bytes, "up": self.up, "error": point.error,
-                    "drift": point.drift}  # fmt: skip
+        talking, messages = self.talking(point.t)
+        row: Row = {
+            "t": point.t, "seconds": self.computing(point.t, began) + talking, "talking": talking, "messages": messages,
+            "bytes": self.bytes, "up": self.up, "error": point.error, "drift": point.drift,
+        }  # fmt: skip
         if begun:
             self.rows.append(row | dict(more))
         self.began += time.process_time() - began
 
-    def seconds(self, t: int, now: float) -> float:
-        """Parties side by side, waiting for the slowest unless nobody waits; then the server, and letters both ways."""
+    def computing(self, t: int, now: float) -> float:
+        """Parties side by side, waiting for the slowest unless nobody waits; then the server."""
         spent = [seat.rounds for seat in self.seats]
         rest = sum(seat.rest for seat in self.seats)
-        answers = sum(seat.answers for seat in self.seats)
         slowest = max(seat.rounds / max(seat.answers, 1) for seat in self.seats)
-        computing = float(np.mean(spent)) if self.asynchronous else slowest * t * self.exchanges
-        server = now - self.began - sum(spent) - rest
-        letter = NETWORK.send(int(self.bytes / max(2 * answers, 1))).seconds
-        return computing + server + 2 * letter * t * self.exchanges
+        parties = float(np.mean(spent)) if self.asynchronous else slowest * t * self.exchanges
+        return parties + now - self.began - sum(spent) - rest
+
+    def talking(self, t: int) -> tuple[float, int]:
+        """(seconds, messages) of letters both ways, one party's being like the others'."""
+        answers = sum(seat.answers for seat in self.seats)
+        messages = 2 * t * self.exchanges
+        return messages * NETWORK.send(int(self.bytes / max(2 * answers, 1))).seconds, messages
 
 
 _warm: set[str] = set()

@@ -2,107 +2,102 @@
 
 from __future__ import annotations
 
-from partwise.compare.clock import Limits
-from partwise.compare.contestants import Ours
-from partwise.reports.figures import Figure
-from partwise.reports.quantities import ratio
-from partwise.reports.tables import Cells
-from partwise.reproduce import curves
-from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Rows, Size, only, values
-from partwise.reproduce.material import DSANLS, DSANLS_NAMES, DSANLS_SETS
-from partwise.reproduce.papers.dsanls_cluster import CLUSTER
-from partwise.reproduce.papers.dsanls_secure import SECURE
+from partwise.reproduce.experiment import Experiment, Size
+from partwise.reproduce.material import DSANLS_NAMES, DSANLS_SETS
+from partwise.reproduce.papers import dsanls_nodes, dsanls_secure, dsanls_secure_nodes, dsanls_solvers, dsanls_why
+from partwise.reproduce.papers.dsanls_cluster import (
+    ends,
+    fig2_cases,
+    fig2_judge,
+    fig2_measure,
+    fig4_cases,
+    fig4_figure,
+    fig4_judge,
+    fig4_measure,
+    fig4_table,
+    over_time,
+)  # fmt: skip
+from partwise.reproduce.papers.dsanls_damping import DAMPED
+from partwise.reproduce.ranks import SIMULATED
 
-NO_GAUSSIAN = ("RCV1", "DBLP")  # too slow there, says the paper; and here
-SKETCHES = {"S": "subsample", "G": "gaussian"}
-DAMPINGS = (
-    (0.1, 0.1),
-    (1.0, 1.0),
-    (10.0, 10.0),
-    (0.1, 1.0),
-    (1.0, 0.1),
-    (10.0, 0.1),
-    (0.1, 10.0),
-    (1.0, 10.0),
-    (10.0, 1.0),
+NAMED = tuple(name for name in DSANLS_NAMES if name.split(":")[0] in dsanls_secure.DATA)
+TIME = (
+    "seconds: processor time of the parties, as if side by side, and of the server, with a network of 1 Gb/s and 50 µs"
 )
-
-
-def fig5_cases(size: Size) -> list[Case]:
-    """Data × sketch × inner solver × damping."""
-    dampings = size.pick(DAMPINGS[:1], DAMPINGS[:1], DAMPINGS)
-    return [
-        {"data": data, "method": f"{inner.upper()}/{sketch}", "alpha": alpha, "beta": beta, "seed": seed}
-        for data in DSANLS
-        for sketch in SKETCHES
-        if not (sketch == "G" and data in NO_GAUSSIAN)
-        for inner in ("pcd", "pgd")
-        for alpha, beta in dampings
-        for seed in range(size.pick(1, 1, 3))
-    ]
-
-
-def fig5_measure(case: Case, size: Size) -> list[Row]:
-    """The faithful method on one machine: its iterates are those on any number of nodes."""
-    inner, sketch = str(case["method"]).lower().split("/")
-    options = {"sketch": SKETCHES[sketch.upper()], "inner": inner, "damping": (case["alpha"], case["beta"])}
-    X = DSANLS[str(case["data"])](size)
-    k, iterations = size.pick(3, 20, 100), size.pick(20, 40, 300)
-    one = Ours("sanls", "sanls", options)
-    rows = curves.follow(one, X, k, int(case["seed"]), Limits(1e9, iterations, settles=False))
-    return [row for row in rows if row["t"] % 10 == 0]
-
-
-def best_damped(rows: Rows) -> list[Row]:
-    """Of each method on each data set, the runs with the damping whose error ends least, as the paper does."""
-    best: list[Row] = []
-    for data in values(rows, "data"):
-        for method in values(rows, "method"):
-            here = only(rows, data=data, method=method)
-            dampings = list(dict.fromkeys((row["alpha"], row["beta"]) for row in here))
-            if dampings:
-                alpha, beta = min(dampings, key=lambda pair: curves.end(only(here, alpha=pair[0], beta=pair[1])))
-                best += only(here, alpha=alpha, beta=beta)
-    return best
-
-
-def fig5_judge(rows: Rows) -> list[Finding]:
-    """Coordinate descent is below projected gradient, and gets to where that ends in fewer iterations."""
-    best, findings = best_damped(rows), []
-    for sketch, name in (("S", "subsampling"), ("G", "Gaussian sketches")):
-        pairs = {
-            data: (only(best, data=data, method=f"PCD/{sketch}"), only(best, data=data, method=f"PGD/{sketch}"))
-            for data in values(best, "data")
-        }
-        pairs = {data: pair for data, pair in pairs.items() if pair[0]}
-        below = [data for data, (pcd, pgd) in pairs.items() if curves.end(pcd) < curves.end(pgd)]
-        seen = "; ".join(
-            f"{data} {ratio(curves.end(pcd))} and {ratio(curves.end(pgd))}, which PCD reached at iteration "
-            f"{curves.until(pcd, curves.end(pgd), 't'):g}"
-            for data, (pcd, pgd) in pairs.items()
-        )
-        findings.append(Finding(f"With {name}, PCD ends below PGD on every data set.", len(below) == len(pairs), seen))
-    return findings
-
-
-def fig5_figure(rows: Rows) -> Figure:
-    """Error over iterations."""
-    return curves.figure(best_damped(rows), "iterations", x_scale="linear")
-
-
-def fig5_table(rows: Rows) -> Cells:
-    """Errors at the end."""
-    return curves.ends(best_damped(rows))
-
-
+HALF = "half of the rows at one of the nodes"
+FEWER = "full form: 10,000 rows of MNIST, 3,000 of GISETTE"
+SEEDS = "eight rounds of ten local steps; three seeds on FACE, else one"
+TEN = "ten local iterations, where the paper has 100; 2, 4, 8 and 16 nodes"
+CURVE = ("data", "method", "damping", "seed", "t")
+ROUNDS, NODES = ("data", "method", "steps", "seed", "t"), ("data", "method", "nodes", "seed")
+SCALED = (
+    "full form: all rows and k = 100; 20 to 120 iterations; Gaussian sketches on FACE (three dampings) and GISETTE (one, ten iterations) "
+    "only, as they take 0.8 Tflop an iteration on MNIST and draw 44 million numbers on every node on BOATS; three seeds on FACE, else one"
+)
+FEW = "full form: all rows; of the grid β = 0.1 alone; 20 iterations (k = 500: 10), half as many more with sketches, fewer with ABPP"
 EXPERIMENTS = (
-    *CLUSTER,
+    Experiment(
+        "dsanls", "fig2", "DSANLS beside MPI-FAUN: error over time, ten nodes",
+        "DSANLS/S performs best on all six data sets, although DSANLS/G converges faster per iteration; MU converges slowly, HALS well, "
+        "and ANLS/BPP is held back by its cost per iteration.",
+        (*DSANLS_NAMES, SIMULATED, DAMPED, SCALED), fig2_cases, fig2_measure, fig2_judge, ends, over_time,
+        {Size.QUICK: 2.0, Size.FULL: 20}, CURVE, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_why.fig2,
+    ),
+    Experiment(
+        "dsanls", "fig3", "Iterations a second over nodes",
+        "All algorithms scale well but on FACE; DSANLS/S has the lowest cost per iteration, ANLS/BPP the highest, and DSANLS/G costs about "
+        "as much as MU and HALS.",
+        (*DSANLS_NAMES, SIMULATED,
+         "full form: all rows and k = 100; five iterations, where the paper has 100, on 2, 4, 8 and 16 nodes; Gaussian sketches on "
+         "FACE and GISETTE only, three iterations"),
+        dsanls_nodes.cases, dsanls_nodes.measure, dsanls_nodes.judge, dsanls_nodes.table, dsanls_nodes.figure,
+        {Size.QUICK: 2.0, Size.FULL: 15}, ("data", "method", "nodes", "seed"), {"messages": 1e-9, "bytes": 1e-9}, DSANLS_SETS,
+        reason=dsanls_why.fig3,
+    ),
+    Experiment(
+        "dsanls", "fig4", "k from 20 to 500",
+        "DSANLS outperforms the others for all k; errors fall as k grows, and all take longer.",
+        (*(name for name in DSANLS_NAMES if name.startswith("RCV1")), SIMULATED, DAMPED, FEW), fig4_cases,
+        fig4_measure, fig4_judge, fig4_table, fig4_figure, {Size.QUICK: 1.5, Size.FULL: 10},
+        ("data", "method", "damping", "k", "seed", "t"),
+        {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_why.fig4,
+    ),
     Experiment(
         "dsanls", "fig5", "Proximal coordinate descent against projected gradient, by iterations",
         "Proximal coordinate descent (DSANLS-RCD) converges faster than projected gradient descent (DSANLS-PGD), "
         "whichever random matrix is used.",
-        DSANLS_NAMES, fig5_cases, fig5_measure, fig5_judge, fig5_table, fig5_figure,
-        {Size.QUICK: 1.5, Size.FULL: 90}, ("data", "method", "alpha", "beta", "seed", "t"), {"error": 1e-6}, DSANLS_SETS,
+        (*DSANLS_NAMES, f"{DAMPED}; of projected gradients they count in units of the gram's largest eigenvalue", SCALED),
+        dsanls_solvers.cases, dsanls_solvers.measure, dsanls_solvers.judge, dsanls_solvers.table, dsanls_solvers.figure,
+        {Size.QUICK: 1.5, Size.FULL: 10}, CURVE, {"error": 1e-6}, DSANLS_SETS,
     ),
-    *SECURE,
+    Experiment(
+        "dsanls", "fig6", "Secure methods, rows spread evenly: error over time",
+        "Syn-SSD-UV performs best on BOATS, FACE and GISETTE; Syn-SD and Asyn-SD converge relatively slowly; Asyn-SSD-V converges slowly "
+        "but consistently better than both.",
+        (*NAMED, TIME, FEWER, SEEDS), dsanls_secure.error_cases, dsanls_secure.error_measure(dsanls_secure.UNIFORM),
+        dsanls_secure.fig6_judge, dsanls_secure.error_table, dsanls_secure.error_figure,
+        {Size.QUICK: 1.5, Size.FULL: 8}, ROUNDS, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_secure.why,
+    ),
+    Experiment(
+        "dsanls", "fig7", "Secure methods, half of the rows at one node: error over time",
+        "Asynchronous methods generally outperform synchronous ones; Asyn-SSD-V is best on all data sets but FACE; Syn-SSD-UV does not "
+        "perform well.",
+        (*NAMED, HALF, TIME, FEWER, SEEDS), dsanls_secure.error_cases, dsanls_secure.error_measure(dsanls_secure.SKEWED),
+        dsanls_secure.fig7_judge, dsanls_secure.error_table, dsanls_secure.error_figure,
+        {Size.QUICK: 1.5, Size.FULL: 8}, ROUNDS, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_secure.why,
+    ),
+    Experiment(
+        "dsanls", "fig8", "Secure methods, rows spread evenly: iterations a second over nodes",
+        "All methods exhibit good scalability on all data sets but FACE; Syn-SSD-UV has the lowest time per iteration.",
+        (*NAMED, TIME, FEWER, TEN), dsanls_secure_nodes.scale_cases, dsanls_secure_nodes.scale_measure(dsanls_secure.UNIFORM),
+        dsanls_secure_nodes.fig8_judge, dsanls_secure_nodes.scale_table, dsanls_secure_nodes.scale_figure,
+        {Size.QUICK: 1.5, Size.FULL: 6}, NODES, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_secure_nodes.why,
+    ),
+    Experiment(
+        "dsanls", "fig9", "Secure methods, half of the rows at one node: iterations a second over nodes",
+        "Barriers make the synchronous methods' time per iteration nearly flat over nodes; asynchronous methods scale decently.",
+        (*NAMED, HALF, TIME, FEWER, TEN), dsanls_secure_nodes.scale_cases, dsanls_secure_nodes.scale_measure(dsanls_secure.SKEWED),
+        dsanls_secure_nodes.fig9_judge, dsanls_secure_nodes.scale_table, dsanls_secure_nodes.scale_figure,
+        {Size.QUICK: 1.5, Size.FULL: 6}, NODES, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_secure_nodes.why,
+    ),
 )  # fmt: skip
