@@ -1,7 +1,7 @@
 """Find the parts a nonnegative matrix is made of: on one machine, on a cluster, and between organisations.
 
 `NMF`, `MiniBatchNMF` and `FederatedNMF` are scikit-learn estimators; `factorize` is `NMF` without them, and
-`factorize_on_ranks` for the processes of an MPI job.
+`factorize_on_ranks` for the processes of an MPI job, and `federate_on_ranks` for parties that are such processes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from partwise._version import __version__
 
 if TYPE_CHECKING:
     from partwise.estimators.factorize import factorize
+    from partwise.estimators.federate_on_ranks import federate_on_ranks
     from partwise.estimators.federated import FederatedNMF
     from partwise.estimators.minibatch import MiniBatchNMF
     from partwise.estimators.nmf import NMF
@@ -29,6 +30,7 @@ __all__ = [
     "__version__",
     "factorize",
     "factorize_on_ranks",
+    "federate_on_ranks",
 ]
 
 _HOMES = {
@@ -39,6 +41,7 @@ _HOMES = {
     "RobustNMF": "partwise.estimators.robust",
     "factorize": "partwise.estimators.factorize",
     "factorize_on_ranks": "partwise.estimators.on_ranks",
+    "federate_on_ranks": "partwise.estimators.federate_on_ranks",
 }
 
 

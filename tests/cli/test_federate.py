@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from safetensors.numpy import load_file
 
-from partwise.estimators.federate import Wishes, federate
+from partwise.estimators.federate import federate
 from partwise.estimators.parties import enter
+from partwise.estimators.study_wishes import Wishes
 
 NAMES = [f"gene{j}" for j in range(12)]
 HEAD = 'study = "s"\nn_components = 3\nrounds = 4\n'

@@ -16,7 +16,8 @@ from partwise.drivers.transports.in_process import InProcess
 from partwise.drivers.transports.unreliable import Dropouts, Unreliable
 from partwise.drivers.vault import Vault
 from partwise.errors import OptionError, RunError
-from partwise.estimators.federate import Wishes, federate
+from partwise.estimators.federate import federate
+from partwise.estimators.study_wishes import Wishes
 
 XS = shards(rows=(9, 5, 12, 7, 8))
 

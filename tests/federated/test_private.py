@@ -17,8 +17,9 @@ from partwise.drivers.letters import Letter, decode, encode
 from partwise.drivers.seat import Seat
 from partwise.drivers.vault import Kept, Vault
 from partwise.errors import OptionError, RunError
-from partwise.estimators.federate import Wishes, federate
+from partwise.estimators.federate import federate
 from partwise.estimators.privacy_wishes import Privacy
+from partwise.estimators.study_wishes import Wishes
 from partwise.privacy.checking import check
 from partwise.privacy.mechanisms import LatticeGaussian
 from partwise.privacy.noise import noise_source

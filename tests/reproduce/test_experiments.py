@@ -11,7 +11,7 @@ import pytest
 from partwise.comm import Network
 from partwise.compare.cluster import ETHERNET
 from partwise.errors import DataError, OptionError
-from partwise.estimators.federate import Wishes
+from partwise.estimators.study_wishes import Wishes
 from partwise.reports.tables import Store
 from partwise.reproduce.at_hand import at_hand
 from partwise.reproduce.carrying_out import ROWS, RUNS, carry_out, typed

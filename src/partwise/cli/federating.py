@@ -23,7 +23,8 @@ from partwise.currency import Arrays
 from partwise.drivers.rounds import RoundPoint
 from partwise.drivers.vault import reached
 from partwise.errors import OptionError
-from partwise.estimators.federate import SERVER, Federation, federate
+from partwise.estimators.conducting import SERVER
+from partwise.estimators.federate import Federation, federate
 from partwise.estimators.hiding import Hiding
 from partwise.estimators.pooled import gap, pooled_error
 from partwise.kernels.threads import threads as limited

@@ -12,8 +12,8 @@ from typing import Any, final
 from partwise.algorithms.federated.methods import METHODS, options_of
 from partwise.cli.toml_table import Table
 from partwise.errors import DataError, OptionError
-from partwise.estimators.federate import Wishes
 from partwise.estimators.privacy_wishes import Privacy
+from partwise.estimators.study_wishes import Wishes
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 EXPECTED_NAME = "letters, digits, '.', '_' and '-', 64 at most, as it names files"

@@ -13,11 +13,12 @@ from partwise.currency import Array, Arrays
 from partwise.data import Entries
 from partwise.drivers.rounds import RoundPoint
 from partwise.errors import OptionError
-from partwise.estimators.federate import Federation, Wishes, federate
+from partwise.estimators.federate import Federation, federate
 from partwise.estimators.parties import Parties, enter, in_order
 from partwise.estimators.pooled import gap, pooled_error
 from partwise.estimators.privacy_wishes import Privacy
 from partwise.estimators.settings import Settings
+from partwise.estimators.study_wishes import Wishes
 from partwise.estimators.telling import tell
 from partwise.estimators.transformer import NonnegativeTransformer, seed_from
 from partwise.privacy.statement import page

@@ -25,7 +25,8 @@ from safetensors.numpy import save_file
 
 from partwise.drivers.checkpoint import file_digest
 from partwise.errors import RunError
-from partwise.estimators.federate import TRANSCRIPT, Federation
+from partwise.estimators.conducting import TRANSCRIPT
+from partwise.estimators.federate import Federation
 from partwise.privacy.ledger import FILE as LEDGER
 from partwise.reports.run_directory import CHECKPOINT, KIND, MANIFEST, MODEL, NAMES, SCHEMA, TRACE, strict, write_json
 from partwise.reports.whole_directory import writing

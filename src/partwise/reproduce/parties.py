@@ -23,7 +23,8 @@ from partwise.drivers.letters import Letter
 from partwise.drivers.rounds import RoundPoint
 from partwise.drivers.seat import Seat
 from partwise.drivers.transports.clocked import Clocked, Speeds
-from partwise.estimators.federate import Federation, Wishes, federate
+from partwise.estimators.federate import Federation, federate
+from partwise.estimators.study_wishes import Wishes
 from partwise.protocols import Transport
 from partwise.reproduce.experiment import Row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from partwise.estimators.federate import Wishes
+from partwise.estimators.study_wishes import Wishes
 from partwise.reports.figures import Figure
 from partwise.reports.quantities import ratio
 from partwise.reports.tables import Cells

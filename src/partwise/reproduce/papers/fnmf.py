@@ -10,7 +10,7 @@ import numpy as np
 
 from partwise.currency import Arrays
 from partwise.data.simulate_blocks import blocks
-from partwise.estimators.federate import Wishes
+from partwise.estimators.study_wishes import Wishes
 from partwise.randomness import Purpose, generator
 from partwise.reports.figures import Figure, Panel
 from partwise.reports.quantities import ratio
