@@ -87,9 +87,6 @@ class Loop:
             if self.failures[p] < TRIES and self.folded < self.terms.rounds * self.mail.transport.size:
                 t = self.counts[p] = self.counts.get(p, 0) + 1
                 self.mail.expect(Letter(self.mail.study, "round", t, p, self.method.down(self.public, t, p)))
-        if not self.mail.outstanding and self.folded < self.terms.rounds * self.mail.transport.size:
-            raise RunError(f"No party is left that answers, after {self.folded} replies. {self.mail.told()} What was kept lets the study "
-                           "go on.")  # fmt: skip
 
     def silent(self) -> list[int]:
         """The parties that nothing came from; each is noted."""
@@ -106,7 +103,8 @@ class Loop:
         left = sum(self.failures[q] < TRIES for q in range(self.mail.transport.size))
         if left < self.terms.least:
             raise RunError(
-                f"{self.terms.least} parties are needed and {left} are left, after {self.folded} replies. {self.mail.told()}"
+                f"{left} parties are left and {self.terms.least} needed, after {self.folded} replies. {self.mail.told()} What was "
+                "kept lets the study go on."
             )
 
     def fold(self, reply: Reply) -> None:

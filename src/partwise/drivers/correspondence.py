@@ -120,5 +120,14 @@ class Correspondence:
         self.faults.append(Fault(t, party, f"Party {party} {what}"))
 
     def told(self, since: int = 0) -> str:
-        """The faults as sentences, the newest five of them."""
-        return " ".join(fault.sentence for fault in self.faults[since:][-5:])
+        """The faults as sentences, the newest of them; what several parties have in common is said once."""
+        parties: dict[str, list[int]] = {}
+        for fault in self.faults[since:]:
+            parties.setdefault(fault.sentence.removeprefix(f"Party {fault.party} "), []).append(fault.party)
+        return " ".join(f"{_named(sorted(set(who)))} {what}" for what, who in [*parties.items()][-3:])
+
+
+def _named(parties: list[int]) -> str:
+    """Party 3; Parties 0, 1, 4; Parties 0, 1, 2, 3, 4 and 7 more."""
+    listed = ", ".join(map(str, parties[:5])) + (f" and {len(parties) - 5} more" if len(parties) > 5 else "")
+    return f"{'Party' if len(parties) == 1 else 'Parties'} {listed}"

@@ -113,8 +113,10 @@ def _replies(method: Round, public: Arrays, t: int, mail: Correspondence, terms:
     replies = terms.gather(method, public, t, mail)
     count = len({p for reply in replies for p in reply.parties})
     if count < terms.least:
-        raise RunError(f"Round {t} needs replies of {terms.least} parties and got {count}. {mail.told(faults)} Nothing is "
-                       "lost: what was kept of the rounds before lets the study go on.")  # fmt: skip
+        got = f"{count} of the {terms.least} replies that it needs" if count else "no reply"
+        raise RunError(
+            f"Round {t} got {got}. {mail.told(faults)} Nothing is lost: what was kept of the rounds before lets the study go on."
+        )
     return replies
 
 
