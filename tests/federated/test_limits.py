@@ -12,6 +12,7 @@ from partwise.data import as_matrix
 from partwise.drivers.transports.clocked import Clocked, Speeds
 from partwise.drivers.transports.in_process import InProcess
 from partwise.drivers.transports.unreliable import Unreliable
+from partwise.sketches import KINDS
 from partwise.updates import Hals
 
 WHOLE = {"sketch": "subsample", "sketch_size": 1.0, "damping": (0.0, 0.0)}  # all samples, in another order: S Sᵀ = I
@@ -93,3 +94,11 @@ def test_a_component_that_a_party_has_no_use_for_drives_nothing_to_infinity():
     assert Local().move_H(X, Wt, H).max() <= ROOM * np.sqrt(2 * np.sqrt(24)) * (1 + 1e-6)
     nothing = as_matrix(np.zeros((4, 6), np.float32))
     np.testing.assert_array_equal(Local().move_H(nothing, np.zeros((2, 4), np.float32), H), H)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_entry_of_a_sketch_exceeds_what_the_secure_sum_makes_room_for(kind):
+    for m, share in ((12, 0.5), (60, 0.1), (300, 0.9)):
+        local = Local(kind, share)
+        largest = max(np.abs(local.features(m, 3, t).apply(np.eye(m))).max() for t in range(1, 20))
+        assert 0.05 * local.largest(m, 3) < largest <= local.largest(m, 3)

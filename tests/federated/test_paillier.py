@@ -89,6 +89,17 @@ def test_plaintexts_add_up_to_what_residues_add_up_to(seed, word, parties, key):
     np.testing.assert_array_equal(plain.packed(sums), residues)
 
 
+def test_the_same_sum_of_other_parts_decrypts_alike():
+    """Not even how many parties said something negative is seen by the holder."""
+    plain = Plaintexts(Packing({"a": Field((3,), FLOAT64)}, {"a": 1.0}, 3), BITS)
+
+    def sums(*parts):
+        numbers = [plain.numbers({"a": np.array(part)}, os.urandom) for part in parts]
+        return [sum(column) for column in zip(*numbers, strict=True)]
+
+    assert sums([0.5, -0.25, 1.0], [-0.5, 0.25, -1.0], [0.0, 0.0, 0.0]) == sums([0.0] * 3, [0.0] * 3, [0.0] * 3)
+
+
 def test_what_is_carried_between_digits_of_a_wide_number_is_hidden():
     plain = Plaintexts(Packing({"w": Field((), FLOAT64)}, {"w": np.inf}, 3), BITS)
     low = [plain.numbers({"w": np.array(0.0)}, os.urandom)[0] for _ in range(50)]
