@@ -98,21 +98,22 @@ class Watch:
             self.told(public, [seat.seat.private() for seat in self.seats]) if self.told is not None and begun else {}
         )
         talking, messages = self.talking(point.t)
+        computing, server = self.computing(point.t, began)
         row: Row = {
-            "t": point.t, "seconds": self.computing(point.t, began) + talking, "talking": talking, "messages": messages,
+            "t": point.t, "seconds": computing + server + talking, "server": server, "talking": talking, "messages": messages,
             "bytes": self.bytes, "up": self.up, "error": point.error, "drift": point.drift,
         }  # fmt: skip
         if begun:
             self.rows.append(row | dict(more))
         self.began += time.process_time() - began
 
-    def computing(self, t: int, now: float) -> float:
-        """Parties side by side, waiting for the slowest unless nobody waits; then the server."""
+    def computing(self, t: int, now: float) -> tuple[float, float]:
+        """Seconds of the parties side by side, waiting for the slowest unless nobody waits; and of the server."""
         spent = [seat.rounds for seat in self.seats]
         rest = sum(seat.rest for seat in self.seats)
         slowest = max(seat.rounds / max(seat.answers, 1) for seat in self.seats)
         parties = float(np.mean(spent)) if self.asynchronous else slowest * t * self.exchanges
-        return parties + now - self.began - sum(spent) - rest
+        return parties, now - self.began - sum(spent) - rest
 
     def talking(self, t: int) -> tuple[float, int]:
         """(seconds, messages) of letters both ways, one party's being like the others'."""

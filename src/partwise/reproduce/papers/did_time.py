@@ -88,7 +88,7 @@ def fig1_figure(rows: Rows) -> Figure:
     return Figure([
         Panel("one node", [line(m, "error") for m in ALONE], "seconds", curves.ERROR, "log", "log"),
         Panel(f"{NODES} nodes", [line(m, "error") for m in TOGETHER], "seconds", curves.ERROR, "log", "log"),
-        Panel(f"{NODES} nodes", [line(m, "talking") for m in TOGETHER], "seconds", "seconds of communication", "log", "log"),
+        Panel(f"{NODES} nodes: communication", [line(m, "talking") for m in TOGETHER], "seconds", "seconds of communication", "log", "log"),
     ], order=[*TOGETHER, *ALONE])  # fmt: skip
 
 

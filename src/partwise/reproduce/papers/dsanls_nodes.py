@@ -20,21 +20,21 @@ Rates = Mapping[str, Mapping[str, float]]  # {data: {method: …}}
 
 
 def cases(size: Size) -> list[Case]:
-    """2 to 16 nodes; Gaussian sketches on fewer, where X is not small."""
+    """2 to 16 nodes."""
     nodes = size.pick((2, 4), (2, 16), (2, 4, 8, 16))
     return [
         {"data": d, "method": m, "nodes": n, "seed": 0}
         for d in size.pick(("FACE",), tuple(DATA), tuple(DATA))
         for m in MEASURED
         if affordable(d, m, size)
-        for n in (nodes[::3] if m == G and d != "FACE" and size is Size.FULL else nodes)
+        for n in nodes
     ]
 
 
 def measure(case: Case, size: Size) -> list[Row]:
     """An iteration's seconds and messages, the mean over some (which sketched methods do not interrupt to measure their error)."""
     name, data, nodes = str(case["method"]), str(case["data"]), int(case["nodes"])
-    k, iterations = size.pick((3, 5), (20, 9), (100, 3 if name == G else 5))
+    k, iterations = size.pick((3, 5), (20, 9), (100, 4))
     end = follow(cluster(name, nodes), DATA[data](size), k, 0, iterations)[-1]
     each = {what: end[what] / end["t"] for what in ("seconds", "talking", "messages", "bytes")}
     return [{**each, "norms": 2 * k * ceil(log2(nodes)) if name == HALS else 0, "rate": 1 / each["seconds"]}]

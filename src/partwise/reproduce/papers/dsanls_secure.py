@@ -49,7 +49,9 @@ def error_cases(size: Size) -> list[Case]:
         {"data": data, "method": method, "steps": steps, "seed": seed}
         for data in size.pick(DATA[1:2], DATA, DATA)
         for method in METHODS
-        for steps in ((STEPS, 1) if data in STEPPED and method not in MEETING else (STEPS,))
+        for steps in (
+            (STEPS, 1) if data in size.pick(STEPPED, STEPPED, SEVERAL) and method not in MEETING else (STEPS,)
+        )
         for seed in range(size.pick(1, 1, 3 if data in SEVERAL and steps == STEPS else 1))
     ]
 
@@ -58,7 +60,7 @@ def error_measure(spread: str) -> Callable[[Case, Size], list[Row]]:
     """Errors round by round, ten nodes."""
 
     def measure(case: Case, size: Size) -> list[Row]:
-        k, rounds, nodes = size.pick((3, 3, 4), (20, 8, 10), (100, 8, 10))
+        k, rounds, nodes = size.pick((3, 3, 4), (20, 8, 10), (100, 6, 10))
         steps, seed = int(case["steps"]), int(case["seed"])
         every = STEPS // steps
         rows = run(str(case["data"]), str(case["method"]), nodes, spread, k, rounds * every, seed, size, every, steps)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 
 from partwise.comm import Network
-from partwise.compare.clock import pinned
-from partwise.currency import NormalEq
-from partwise.randomness import Purpose, generator
 from partwise.reports.figures import Figure, Panel
-from partwise.reports.quantities import duration
 from partwise.reports.tables import Cells
 from partwise.reproduce import curves
 from partwise.reproduce.experiment import Case, Finding, Row, Rows, Size, on, only, values
-from partwise.reproduce.material import SECURE
 from partwise.reproduce.papers.dsanls_secure import ASYN, DATA, METHODS, STEPS, SYN, run
 from partwise.reproduce.ranks import ETHERNET, FREE, over
-from partwise.updates import Hals
 
 
 def scale_cases(size: Size) -> list[Case]:
@@ -36,29 +29,11 @@ def scale_measure(spread: str) -> Callable[[Case, Size], list[Row]]:
     def measure(case: Case, size: Size) -> list[Row]:
         k, nodes = size.pick(3, 20, 100), int(case["nodes"])
         first, last = run(str(case["data"]), str(case["method"]), nodes, spread, k, 2, 0, size, 1)
-        each = {name: (last[name] - first[name]) / STEPS for name in ("seconds", "talking", "messages", "bytes")}
-        return [
-            {
-                **each,
-                "rate": 1 / each["seconds"],
-                "whole": whole(SECURE[str(case["data"])](size).shape[1], k),
-                "error": last["error"],
-            }
-        ]
+        parts = ("seconds", "server", "talking", "messages", "bytes")
+        each = {name: (last[name] - first[name]) / STEPS for name in parts}
+        return [{**each, "rate": 1 / each["seconds"], "error": last["error"]}]
 
     return measure
-
-
-def whole(m: int, k: int) -> float:
-    """Seconds of what every node does by itself in a local step, however few its rows: HHᵀ, and a sweep over all of H (k, m)."""
-    H = generator(0, Purpose.SIMULATE, 11).random((k, m))
-    times = []
-    with pinned(1):
-        for _ in range(6):  # the first may compile
-            began = time.process_time()
-            Hals().solve(H, NormalEq(H @ H.T, H))
-            times.append(time.process_time() - began)
-    return min(times)
 
 
 def rates(rows: Rows, nodes: int, network: Network = ETHERNET) -> dict[str, dict[str, float]]:
@@ -86,28 +61,35 @@ def fastest(rows: Rows, network: Network = ETHERNET) -> dict[str, str]:
     return {d: max(here, key=lambda m: here[m]) for d, here in rates(rows, max(values(rows, "nodes")), network).items()}
 
 
-def why(rows: Rows) -> str:
-    """With messages that cost nothing; and the part of computing that does not shrink, beside what every node does by itself."""
-    fast = ", ".join(f"{data}: {m}" for data, m in fastest(rows, FREE).items())
-    stays = []
+SHRINKS = "What parties do shrinks"
+STAYS = "Where all wait for all, the node with half of the rows is waited for, however many there are"
+
+
+def why(rows: Rows, parties: str) -> str:
+    """With messages, and a server, that cost nothing; and what a local iteration is made of, on few nodes and on many."""
+    few, many = (end(values(rows, "nodes")) for end in (min, max))
+    alone = [{**row, "seconds": row["seconds"] - row["server"]} for row in rows]
+    fast = ", ".join(f"{data}: {m}" for data, m in fastest(alone, FREE).items())
+    made = []
     for data in values(rows, "data"):
-        spent = {m: fixed(only(rows, data=data, method=m)) for m in ("Syn-SD", "Syn-SSD-UV")}
-        told = ", ".join(f"{m} {duration(part)} of {duration(all_of_it)}" for m, (part, all_of_it) in spent.items())
-        stays.append(f"{data} {told} ({duration(only(rows, data=data)[0]['whole'])})")
+        told = []
+        for m in ("Syn-SD", "Syn-SSD-UV"):
+            ends = (parts(only(rows, data=data, method=m, nodes=nodes)[0]) for nodes in (few, many))
+            told.append(f"{m} {' → '.join(ends)}")
+        made.append(f"{data} {', '.join(told)}")
     return (
-        f"With messages that cost nothing the gains are {gains_told(gains(rows, FREE))}; most iterations a second {fast}. So it is not the "
-        f"messages alone. Of what a local iteration computes on {max(values(rows, 'nodes'))} nodes, this does not shrink with more of them "
-        "(a of a + b / nodes), and so much of it (in brackets, measured alone) are HHᵀ and a sweep over all of H, which every node does by "
-        f"itself and no sketch shortens: {'; '.join(stays)}."
+        f"Milliseconds of a local iteration, parties + server + messages, on {few} → {many} nodes: {'; '.join(made)}. {parties}; "
+        "what the server does for all of them, one after another, grows, where the paper has an all-reduce; and methods that "
+        "sketch features (-U, -UV) come to the server in every local iteration instead of every tenth. With messages that cost nothing the "
+        f"gains are {gains_told(gains(rows, FREE))}; with a server that costs nothing as well, {gains_told(gains(alone, FREE))}, and most "
+        f"iterations a second have {fast}."
     )
 
 
-def fixed(rows: Rows) -> tuple[float, float]:
-    """(a, a + b / nodes): of the seconds that an iteration computes, those that do not shrink; all of them on the most nodes."""
-    few, many = (min(rows, key=lambda row: sign * row["nodes"]) for sign in (1, -1))
-    before, after = (row["seconds"] - row["talking"] for row in (few, many))
-    part = (after * many["nodes"] - before * few["nodes"]) / (many["nodes"] - few["nodes"])
-    return min(max(part, 0.0), after), after
+def parts(row: Row) -> str:
+    """Milliseconds of the parties, of the server, of messages."""
+    mine = row["seconds"] - row["server"] - row["talking"]
+    return " + ".join(f"{1e3 * part:.2g}" for part in (mine, row["server"], row["talking"]))
 
 
 def fig8_judge(rows: Rows) -> list[Finding]:

@@ -32,23 +32,23 @@ def cases(size: Size) -> list[Case]:
 
 
 def dampings(data: str, sketch: str, size: Size) -> Sequence[str]:
-    """All of the grid; with Gaussian sketches one or three."""
+    """All of the grid; with Gaussian sketches a part."""
     if size is not Size.FULL:
         return list(GRID)[: size.pick(1, 5, 5) : 4]
-    return (list(GRID)[:3] if data == "FACE" else list(GRID)[:1]) if sketch == "G" else list(GRID)
+    return list(GRID)[:3] if sketch == "G" else list(GRID)
 
 
 def measure(case: Case, size: Size) -> list[Row]:
     """The faithful method on one machine: its iterates are those on any number of nodes."""
     inner, sketch = str(case["method"]).lower().split("/")
-    data, few = str(case["data"]), sketch == "g" and case["data"] != "FACE"
+    data = str(case["data"])
     chosen = {"sketch": SKETCHES[sketch.upper()], "inner": inner, **options(str(case["damping"]))}
     if inner == "pgd":
         chosen["relative_damping"] = True  # as they stand, all of the grid is too long a step for these data
-    k, iterations = size.pick(3, 20, 100), size.pick(20, 40, 10 if few or data == "MNIST" else 20)
+    k, iterations = size.pick(3, 20, 100), size.pick(20, 40, 8 if data == "MNIST" else 16)
     one = Ours("sanls", "sanls", chosen)
     rows = curves.follow(one, DATA[data](size), k, int(case["seed"]), Limits(1e9, iterations, settles=False))
-    return [row for row in rows if row["t"] % 10 == 0]
+    return [row for row in rows if row["t"] % size.pick(10, 10, 2) == 0]
 
 
 def judge(rows: Rows) -> list[Finding]:
