@@ -14,6 +14,7 @@ from partwise.algorithms.federated.study import fitted_W
 from partwise.data import as_matrix
 from partwise.drivers.arrivals import run_arrivals
 from partwise.drivers.correspondence import Correspondence
+from partwise.drivers.gathering import SecureSum
 from partwise.drivers.rounds import Terms, run_rounds
 from partwise.drivers.safety import Safety
 from partwise.drivers.transports.in_process import InProcess
@@ -173,6 +174,29 @@ def test_interrupted_and_gone_on_with_is_never_interrupted(case, tmp_path):
     np.testing.assert_array_equal(  # (round 0 knows no error: NaN)
         [point.error for point in gone_on.history], [point.error for point in whole.history]
     )
+
+
+def test_so_it_is_of_secure_sums_however_fast_the_rounds(tmp_path):
+    """Some parties have uploaded when the server stops, and upload again, for a later attempt: once it was counted in seconds."""
+    last, safety = 12, Safety(len(XS), only_sums=True)
+
+    class Cut(InProcess):
+        def _answer(self, letter):
+            if (letter.kind, letter.t, letter.party) == ("masked", last, 2):
+                raise RunError("the line is cut")
+            return super()._answer(letter)
+
+    def part(transport):
+        chosen, seats = seated("exact", XS, rounds=last, safety=safety)
+        for seat in seats:
+            seat.vault = Vault("test", tmp_path / f"{seat.p}", durable=False)
+        terms = Terms(last, gather=SecureSum(safety), vault=Vault("test", tmp_path / "server", durable=False))
+        return run_rounds(chosen, Correspondence("test", transport(seats)), terms)
+
+    with pytest.raises(RunError, match="the line is cut"):
+        part(Cut)
+    whole = run("exact", XS, rounds=last, safety=safety, secure=True)[0]
+    np.testing.assert_array_equal(part(InProcess).public["H"], whole.public["H"])
 
 
 class Breaking(InProcess):

@@ -46,7 +46,9 @@ class SecureSum:
             )
         if not self.members:
             self.members = self._joined(mail)
-        self.attempt = max(self.attempt + 1, int(time.time()))
+        self.attempt = max(
+            self.attempt + 1, time.time_ns() // 1000
+        )  # later than any before an interruption: rounds take longer
         uploads, reach = self._uploads(method, public, t, mail)
         members, seeds = self._remaining(t, mail, uploads)
         shares = self._shares(t, mail, uploads, members)

@@ -201,7 +201,7 @@ def expand(secret: bytes, size: int) -> Bytes:
 
 def nonce(t: int, attempt: int) -> bytes:
     """Of sealing: never twice under a key, as a party seals once an attempt for each neighbour."""
-    return t.to_bytes(8, "little") + attempt.to_bytes(4, "little")
+    return t.to_bytes(4, "little") + attempt.to_bytes(8, "little")
 
 
 def about(keys: Keys, t: int, attempt: int, sender: int, receiver: int) -> bytes:
