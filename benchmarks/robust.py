@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from statistics import mean
 from typing import Any
@@ -48,5 +49,11 @@ def table() -> Iterator[list[str]]:
         yield [data, *(f"{mean(found):.3f}" for found in ends.values())]
 
 
-if __name__ == "__main__":
+def main(arguments: list[str] | None = None) -> None:
+    """Measure and tell."""
+    argparse.ArgumentParser("python -m benchmarks.robust", description=__doc__).parse_args(arguments)
     print(markdown(list(table())))
+
+
+if __name__ == "__main__":
+    main()

@@ -225,3 +225,12 @@ def test_contaminated_pictures_differ_in_a_tenth_of_the_rows(monkeypatch):
     clean, spoiled = robust.pictures("any", 40, np.random.default_rng(1))
     assert ((clean != spoiled).any(axis=1)).sum() == 4
     assert spoiled.min() >= 0
+
+
+def test_asking_for_help_measures_nothing(monkeypatch, capsys):
+    robust = part("robust")
+    monkeypatch.setattr(robust, "load", lambda data: pytest.fail("it measures"))
+    with pytest.raises(SystemExit) as ended:
+        robust.main(["--help"])
+    assert ended.value.code == 0
+    assert "usage: python -m benchmarks.robust" in capsys.readouterr().out
