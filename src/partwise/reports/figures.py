@@ -20,6 +20,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#5
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (3, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 ACROSS = 3  # panels in a row, at most
+LETTER, HANDLE = 0.075, 0.6  # inches of a legend's entry, about: for each letter of its name, for its line
 STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 9.0,
@@ -92,7 +93,7 @@ class Tile:
 @final
 @dataclass(frozen=True)
 class Figure:
-    """Panels side by side, at most ACROSS in a row, below them the lines' names."""
+    """Panels side by side, at most ACROSS in a row (four: two and two), below them the lines' names."""
 
     panels: Sequence[Panel | Bars | Tile]
     title: str = ""
@@ -160,6 +161,7 @@ def _panel(axes: Any, panel: Panel | Bars | Tile, styles: dict[str, dict[str, An
         axes.set_xticks([])
         axes.set_yticks([])
         axes.grid(visible=False)
+        axes.set_frame_on(False)
     axes.set_title(panel.title)
 
 
@@ -205,10 +207,11 @@ def _bars(axes: Any, panel: Bars, styles: dict[str, dict[str, Any]]) -> None:
 
 
 def _legend(picture: Any, grid: Any, across: int) -> None:
-    """All names once, below."""
+    """All names once, below, in as many columns as there is room for."""
     handles = {label: line for axes in grid for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     if handles:
-        columns = max(1, min(len(handles), 2 * across))
+        widest = LETTER * max(map(len, handles)) + HANDLE
+        columns = max(1, min(len(handles), 2 * across, int(picture.get_figwidth() / widest)))
         picture.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns)
 
 
