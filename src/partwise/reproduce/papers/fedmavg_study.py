@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from partwise.currency import Array, Arrays
-from partwise.estimators.federate import Wishes
+from partwise.estimators.study_wishes import Wishes
 from partwise.reports.figures import Figure, Panel
 from partwise.reports.quantities import ratio
 from partwise.reports.quantities import size as bytes_said

@@ -31,7 +31,7 @@ from partwise.reproduce.papers.ppnmf_forms import (
 )  # fmt: skip
 from partwise.reproduce.privately import NON_PRIVATE, hexed, pictured
 
-SHOWN = 16  # parts
+SHOWN = 9  # parts
 EACH = 0.5  # ε_i
 FACE = "YaleB"
 NON, PRIVATE = named(PRINTED, NON_PRIVATE), named(PRINTED, EACH)
