@@ -1,6 +1,8 @@
 """The secure sum: each promise of docs/secure_sum.md, and what breaks if it is not kept."""
 
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -344,3 +346,25 @@ def test_the_keystream_is_that_of_rfc_8439():
     stream = primitives.keystream(bytes(32), 128).tobytes().hex()
     assert stream.startswith("76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7")
     assert stream[128:].startswith("9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed")
+
+
+def test_only_secure_sums_need_the_library():
+    """As in an environment of `pip install partwise` alone."""
+    program = """
+import sys
+sys.modules["cryptography"] = sys.modules["phe"] = None
+import numpy as np
+from partwise import FederatedNMF
+Xs = [np.random.default_rng(p).random((5, 4)) for p in range(3)]
+FederatedNMF(2, rounds=2, tol=0).fit(Xs)
+for wish in (True, "paillier"):
+    try:
+        FederatedNMF(2, rounds=2, tol=0, secure_sum=wish).fit(Xs)
+    except ImportError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "The secure sum needs cryptography, which is not installed: pip install 'partwise[secure]'",
+        "Paillier's encryption needs phe, which is not installed: pip install 'partwise[paillier]'",
+    ]
