@@ -9,7 +9,7 @@ say it again in each round, so that the error is of those whose replies counted,
 
 Messages being what costs, the parties solve exactly and the server sweeps often. It pushes much farther than one machine would
 (`push` from 1, growing by 1.2 a round, halved where the error rose): the error of a round is that of the best W for Y, known from
-the sums, so a bad push shows at once (docs/decisions, "rounds").
+the sums, so a bad push shows at once (docs/decisions/0018-rounds.md).
 """
 
 from __future__ import annotations
