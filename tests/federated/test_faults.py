@@ -222,6 +222,21 @@ def test_asynchronous_parties_that_vanish_are_asked_again_and_then_given_up():
         run("asyn-sd", XS, transport=lambda seats: Unreliable(InProcess(seats), lambda letter: letter.kind == "round"))
 
 
+@pytest.mark.parametrize(
+    "lie", ["has another shape", "has NaN", "is negative", "says more than declared", "is of another precision"]
+)
+def test_an_asynchronous_server_folds_in_nothing_that_was_not_declared(lie):
+    """Party 2 lies once: it is named and asked again at once, and of what it said nothing is used, as if it had said nothing."""
+    change, sentence = LIES[lie]
+    outcome, _, mail = run("asyn-sd", XS, rounds=4, transport=lambda seats: Tampering(seats, only(2, 2, change)))
+    nothing = LIES["says less"][0]
+    mute, *_ = run("asyn-sd", XS, rounds=4, transport=lambda seats: Tampering(seats, only(2, 2, nothing)))
+    assert [(fault.party, fault.t) for fault in mail.faults] == [(2, 2)]
+    assert sentence in mail.faults[0].sentence
+    assert outcome.history[-1].t == 4
+    np.testing.assert_array_equal(outcome.public["H"], mute.public["H"])
+
+
 def test_asynchronous_parties_that_are_away_for_a_round_come_back():
     """They are noted, and heard again: in the simulation of `partwise federate simulate`."""
     found = federate([as_matrix(X) for X in XS], Wishes(3, "asyn-sd", rounds=20, dropout=0.2))
