@@ -76,7 +76,11 @@ PAGE = Page(
     ),
     cost="Two products with X, 2 · 2 nnz k flops, and 2 (n + m) k² flops a sweep.",
     good_for="Everything: it is what `solver=\"auto\"` takes for the Frobenius loss, with several sweeps and extrapolation.",
-    differences=("A component whose partner is zero (division by zero in the papers) is left as it is.",),
+    differences=(
+        "A component whose partner is zero (division by zero in the papers) is left as it is.",
+        "On sparse data in float64 the factors are float32 while that suffices, then float64 (`halve`: \"auto\", True or False; "
+        "[decision 16](../decisions/0016-half-the-digits.md)).",
+    ),
 )
 
 
