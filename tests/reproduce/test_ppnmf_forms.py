@@ -46,10 +46,8 @@ def test_as_printed_is_its_twin(cut, length, outliers, monkeypatch):
     theirs = ppnmf(X.T, W, T, step, tau, tau * (2 if outliers else 1), noise, *(outliers or (None, None)))
     ours = printed(X, K, EACH, T, SEED, step=0.7, cut=cut, outliers=outliers)
     for epoch, W in zip(ours, theirs, strict=True):
-        near = (
-            {"rtol": 1e-6, "atol": 1e-9} if outliers is None else {"rtol": 1e-3, "atol": 1e-5}
-        )  # alternations, cut short
-        np.testing.assert_allclose(epoch.H.T, W, **near)
+        rtol, atol = (1e-6, 1e-9) if outliers is None else (1e-3, 1e-5)  # alternations are cut short
+        np.testing.assert_allclose(epoch.H.T, W, rtol=rtol, atol=atol)
 
 
 def test_a_cut_changes_what_is_longer_than_one():

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
+from scipy.cluster.vq import kmeans2
 
 from partwise.compare.clock import pinned
 from partwise.consensus import ALIGNMENTS
 from partwise.consensus.align import Knn
 from partwise.consensus.barycenters import Barycenter, Cmeans, FixedPoint, Kmeans
+from partwise.consensus.barycenters.merged import Merged, aligned_with
 from partwise.consensus.metrics import orthogonality_gap
 from partwise.consensus.plans import transport
 from partwise.currency import Array
@@ -21,6 +26,7 @@ from partwise.reports.quantities import ratio
 from partwise.reports.tables import Cells
 from partwise.reproduce import curves
 from partwise.reproduce.experiment import Case, Experiment, Finding, Row, Rows, Size, only, values
+from partwise.reproduce.papers.fnmf_methods import medians, told
 
 SETTINGS = ("ideal", "realistic")
 SOFT = ("SK", "SKρ", "k-NN")
@@ -30,11 +36,26 @@ BARYCENTERS: Mapping[str, Callable[[], Barycenter]] = {
     "SK": lambda: FixedPoint(ALIGNMENTS["sinkhorn"]()),
     "SKρ": lambda: FixedPoint(ALIGNMENTS["sinkhorn-rho"]()),
     "k-NN": lambda: FixedPoint(ALIGNMENTS["knn"]()),
-    "k-means": Kmeans,
+    "k-means": lambda: Lloyd(),
+    "k-means++ (ours)": Kmeans,
     "fuzzy c-means": Cmeans,
 }
+CLUSTERS = ("k-means", "k-means++ (ours)", "fuzzy c-means")
 MEASURED = {"loss": "loss, relative", "gap": "orthogonality gap", "seconds": "seconds"}
 FLOOR = 1e-12  # of losses, so that zero can be seen on a logarithmic axis
+
+
+@final
+@dataclass(frozen=True)
+class Lloyd:
+    """k-means as Lloyd has it, from components drawn at random; SciPy's."""
+
+    def __call__(self, parts: Sequence[Array], weights: Any = None, first: Array | None = None) -> Merged:
+        cloud = np.concatenate(parts)
+        drawn = generator(0, Purpose.BARYCENTER).choice(len(cloud), len(parts[0]), replace=False)
+        with warnings.catch_warnings(action="ignore"):  # of clusters that lose all their members
+            H, _ = kmeans2(cloud, cloud[drawn], iter=50, minit="matrix")
+        return aligned_with(H, parts, np.full(len(parts), 1 / len(parts)), ALIGNMENTS["lap"]())
 
 
 def cases(size: Size) -> list[Case]:
@@ -48,7 +69,7 @@ def cases(size: Size) -> list[Case]:
         for setting in SETTINGS
         for c, m in sizes
         for method in BARYCENTERS
-        for seed in range(size.pick(1, 1, 10))
+        for seed in range(size.pick(1, 1, 3))
     ]
 
 
@@ -66,7 +87,7 @@ def parts(setting: str, clients: int, features: int, k: int, seed: int) -> list[
 def measure(case: Case, size: Size) -> list[Row]:
     """½ Σ_p ‖H − P_p H_p‖² / ½ Σ_p ‖H_p‖²; for k-means and c-means the gap is of every component's nearest centre."""
     held = parts(
-        str(case["data"]), int(case["clients"]), int(case["features"]), size.pick(4, 20, 30), int(case["seed"])
+        str(case["data"]), int(case["clients"]), int(case["features"]), size.pick(4, 20, 20), int(case["seed"])
     )
     center = BARYCENTERS[str(case["method"])]()
     with pinned(1):
@@ -86,31 +107,25 @@ def measure(case: Case, size: Size) -> list[Row]:
 
 
 def judge(rows: Rows) -> list[Finding]:
-    """At the most clients, and over all."""
+    """Medians over all sizes; times at the largest."""
     ideal, real = (only(rows, data=setting) for setting in SETTINGS)
-    loss = {m: curves.median(only(ideal, method=m), "loss") for m in values(ideal, "method")}
-    exact = ("LAP", "LAPρ", "k-NN", "fuzzy c-means", "SK")
-    found = [m for m in exact if loss[m] < 1e-6]
-    noisy = {m: curves.median(only(real, method=m), "loss") for m in values(real, "method")}
-    time_of = {m: curves.median(only(real, method=m), "seconds") for m in values(real, "method")}
-    fixed = [m for m in noisy if m not in ("k-means", "fuzzy c-means")]
+    loss, noisy = medians(ideal, "loss"), medians(real, "loss")
+    worst = {m: max(row["loss"] for row in only(ideal, method=m)) for m in loss}
+    fixed = [m for m in noisy if m not in CLUSTERS]
+    most = max(row["clients"] * row["features"] for row in real)
+    late = medians([row for row in real if row["clients"] * row["features"] == most], "seconds")
     return [
-        Finding("Under ideal conditions all but k-means find the barycenter.", len(found) == len(exact), told(loss)),
-        Finding("Under ideal conditions k-means does not always find it.",
-                max(row["loss"] for row in only(ideal, method="k-means")) > 1e-6,
-                f"its worst loss is {ratio(max(row['loss'] for row in only(ideal, method='k-means')))}"),
-        Finding("Under realistic conditions soft alignments (SK, SKρ, k-NN) lose less than LAP.",
+        Finding("“All algorithms except KMC identify the ideal barycenter”: the others do, always.",
+                max(worst[m] for m in (*fixed, "fuzzy c-means")) < 1e-6, f"worst losses: {told(worst)}"),
+        Finding("k-means does not, at least not always.", worst["k-means"] > 1e-6, f"losses from {ratio(loss['k-means'])} (median) to "
+                f"{ratio(worst['k-means'])}"),
+        Finding("Under realistic conditions “soft alignments, SK, SKρ, and k-NN, improve over exact methods like LAP”.",
                 all(noisy[m] < noisy["LAP"] for m in SOFT), told(noisy)),
-        Finding("Under realistic conditions all fixed points lose less than k-means.",
-                all(noisy[m] <= noisy["k-means"] * (1 + 1e-9) for m in fixed), told(noisy)),
-        Finding("All fixed points are faster than fuzzy c-means.",
-                all(time_of[m] < time_of["fuzzy c-means"] for m in fixed), told(time_of, " s")),
+        Finding("“All methods significantly outperform KMC in quality”: at most half its loss.",
+                all(noisy[m] < 0.5 * noisy["k-means"] for m in fixed), told(noisy)),
+        Finding("“And FCM in speed, often by several orders of magnitude”: each is faster at the largest size.",
+                all(late[m] < late["fuzzy c-means"] for m in fixed), told(late, " s")),
     ]  # fmt: skip
-
-
-def told(numbers: Mapping[str, float], unit: str = "") -> str:
-    """LAP 0.1, SK 0.2."""
-    return ", ".join(f"{name} {ratio(number)}{unit}" for name, number in numbers.items())
 
 
 def figure(rows: Rows) -> Figure:
@@ -144,14 +159,16 @@ def table(rows: Rows) -> Cells:
 
 FIG1 = Experiment(
     "fnmf", "fig1", "Barycenters by alignment: loss, orthogonality gap and time",
-    "Under ideal conditions all algorithms except k-means identify the ideal barycenter, fuzzy c-means noticeably more slowly; under "
-    "realistic conditions soft alignments (SK, SKρ, k-NN) improve over LAP, and all outperform k-means in quality and fuzzy c-means in "
-    "speed, often by orders of magnitude.",
-    ("dense blocks at random places with truncated Gaussian noise; ideal: permutations of one matrix, realistic: each with "
+    "Under ideal conditions “all algorithms except KMC identify the ideal barycenter”, while “FCM is noticeably slower for larger sizes”; "
+    "under realistic conditions soft alignments (SK, SKρ, k-NN) “improve over exact methods like LAP. All methods significantly outperform "
+    "KMC in quality and FCM in speed, often by several orders of magnitude”.",
+    ("dense blocks at random places with truncated Gaussian noise, k = 20; ideal: permutations of one matrix, realistic: each with "
      "noise of its own",),
-    cases, measure, judge, table, figure, {Size.QUICK: 1.0, Size.FULL: 20},
+    cases, measure, judge, table, figure, {Size.QUICK: 1.0, Size.FULL: 5},
     ("data", "method", "clients", "features", "seed"), {"loss": 1e-3, "gap": 1e-3},
-        reason="k-means begins here with k-means++ and finds components that are well apart, where Lloyd's algorithm from random rows "
-        "need not; fuzzy c-means works here on folded columns until its centres stand still, and is no slower than alignments. "
-        "What is slow is Sinkhorn's iteration, ours too, in compiled loops.",
+    reason="What does not hold is that c-means is slow. Its time is its number of passes, and the paper states neither fuzzifier nor "
+    "stopping rule: ours (1.5, until centres stand still) takes 9 to 16 passes of one matrix product each, about as long as LAP's "
+    "assignments; tried with a fuzzifier of 1.1 it took 1,000 passes at 100 clients, 49 times LAP's time. SK and SKρ, whose every "
+    "alignment is an iteration of its own, are slower than c-means here, in compiled loops too. k-means is Lloyd's from components "
+    "drawn at random, as in the paper; from k-means++ starts it finds the ideal barycenter every time.",
 )  # fmt: skip

@@ -148,5 +148,10 @@ TABLE4 = Experiment(
     "method outperforms the DPNMF”.",
     ("MovieLens 1M, a fifth of the ratings held out; --quick: 1,500 of the 6,040 users; films with five ratings or more", FORMS),
     cases, measure, judge, table, None, {Size.QUICK: 1.5, Size.FULL: 30}, ("data", "method", "each", "seed"),
-    {"paper_rmse": 1e-3, "held_out_rmse": 1e-3}, {"MovieLens": "movielens_1m"}, reason="",
+    {"paper_rmse": 1e-3, "held_out_rmse": 1e-3}, {"MovieLens": "movielens_1m"},
+    reason="The paper's error divides the squared errors of the ratings that are there by the number of all pairs of users and films, most "
+    "of which are not: in that measure a film's mean, with no factors at all, is far better than any factorization here and in the "
+    "paper, and predicting nothing is not far off. DPNMF's 0.86 to 1.20 beside it are errors of ratings in stars; held-out ratings "
+    "are predicted worse than that, private or not, because what was not rated counts as zero in the fit, as in the paper's: the "
+    "prediction of nothing is nearer to the model's than a film's mean is.",
 )  # fmt: skip
