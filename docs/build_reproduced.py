@@ -98,7 +98,7 @@ def overview() -> Iterator[str]:
         said = " | ".join(_in_short(experiment, size) for size in FORMS)
         yield f"| {experiment.paper} | [{experiment.name}](#{experiment.key}) | {experiment.title} | {said} |"
     yield ""
-    yield "; ".join(_count(size) for size in FORMS) + "."
+    yield " ".join(f"{_count(size)}." for size in FORMS)
 
 
 def _in_short(experiment: Experiment, size: Size) -> str:

@@ -54,4 +54,4 @@ def test_the_page_says_where_the_forms_differ(page):
 
 
 def test_what_ships_is_small(page):
-    assert sum(path.stat().st_size for path in page.RESULTS.rglob("*") if path.is_file()) < 2_000_000
+    assert sum(path.stat().st_size for path in page.RESULTS.rglob("*") if path.is_file()) < 3_000_000

@@ -63,7 +63,7 @@ def about(experiment: Experiment, size: Size) -> str:
     """How long it takes: as measured, else as expected."""
     seconds = measured(experiment, size)
     if seconds is None:
-        return f"about {duration(60 * experiment.about(size))} (not measured yet)"
+        return f"about {experiment.about(size):g} min (not measured yet)"
     return duration(seconds)
 
 

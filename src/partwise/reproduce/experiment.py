@@ -68,7 +68,7 @@ class Experiment:
     figure: Callable[[Rows], Figure] | None = None
     minutes: Mapping[Size, float] = field(
         default_factory=lambda: {Size.QUICK: 2.0, Size.FULL: 30.0}
-    )  # about, on two cores
+    )  # about, until a stored result says it as measured
     names: Sequence[str] = ("data", "method", "seed", "t")  # columns that say which row it is
     same: Mapping[str, float] = field(default_factory=dict)  # column → relative tolerance when results are compared
     sets: Mapping[str, str] = field(default_factory=dict)  # `data` of a case → data set; what is not here is invented
@@ -81,7 +81,7 @@ class Experiment:
         return self.reason if isinstance(self.reason, str) else self.reason(rows)
 
     def about(self, size: Size) -> float:
-        """The minutes that it takes, about, on two cores."""
+        """The minutes that it takes, about, where no stored result says it as measured."""
         return self.minutes.get(size, 0.1)
 
     @property

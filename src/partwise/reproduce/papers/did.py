@@ -104,7 +104,7 @@ EXPERIMENTS = (
         "DID is faster than DBCD because it communicates much less; both are much faster than HPC-ANLS and DADMM; sixteen nodes speed up "
         "BCD by ten times and more.",
         (f"{SYNTHETIC}, 1,000,000 samples (quick: 20,000) in place of 10⁸", SIMULATED),
-        fig1_cases, fig1_measure, fig1_judge, fig1_table, fig1_figure, {Size.QUICK: 1.0, Size.FULL: 60},
+        fig1_cases, fig1_measure, fig1_judge, fig1_table, fig1_figure, {Size.QUICK: 0.2, Size.FULL: 4},
         ("data", "method", "seed", "t"), {"error": 1e-4, "bytes": 0.0}, reason=fig1_reason,
     ),
     Experiment(
@@ -126,7 +126,7 @@ EXPERIMENTS = (
         (f"{SYNTHETIC}, 10⁵ samples (quick: 20,000), until (31) (the paper: up to 10⁸)", "MNIST",
          "20News: 20 Newsgroups by tf-idf, by its longer side", "UMist, reduced to 28 × 23", "YaleB", SIMULATED,
          "real data, k = 10, from k-means, stopped where the error changes by less than 0.01 % in an iteration: they never meet (31)"),
-        table2_cases, table2_measure, table2_judge, table2_table, None, {Size.QUICK: 2.0, Size.FULL: 120},
+        table2_cases, table2_measure, table2_judge, table2_table, None, {Size.QUICK: 0.5, Size.FULL: 5},
         ("data", "method", "seed"), {"t": 0.0, "error": 1e-4}, SETS, reason=table2_reason,
     ),
 )  # fmt: skip

@@ -43,7 +43,7 @@ EXPERIMENTS = (
         "DSANLS/S performs best on all six data sets, although DSANLS/G converges faster per iteration; MU converges slowly, HALS well, "
         "and ANLS/BPP is held back by its cost per iteration.",
         (*DSANLS_NAMES, SIMULATED, DAMPED, SCALED), fig2_cases, fig2_measure, fig2_judge, ends, over_time,
-        {Size.QUICK: 2.0, Size.FULL: 20}, CURVE, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_why.fig2,
+        {Size.QUICK: 1.0, Size.FULL: 4}, CURVE, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_why.fig2,
     ),
     Experiment(
         "dsanls", "fig3", "Iterations a second over nodes",
@@ -53,14 +53,14 @@ EXPERIMENTS = (
          "full form: all rows and k = 100; four iterations, where the paper has 100, on 2, 4, 8 and 16 nodes; Gaussian sketches on "
          "FACE alone"),
         dsanls_nodes.cases, dsanls_nodes.measure, dsanls_nodes.judge, dsanls_nodes.table, dsanls_nodes.figure,
-        {Size.QUICK: 2.0, Size.FULL: 15}, ("data", "method", "nodes", "seed"), {"messages": 1e-9, "bytes": 1e-9}, DSANLS_SETS,
+        {Size.QUICK: 1.0, Size.FULL: 4}, ("data", "method", "nodes", "seed"), {"messages": 1e-9, "bytes": 1e-9}, DSANLS_SETS,
         reason=dsanls_why.fig3,
     ),
     Experiment(
         "dsanls", "fig4", "k from 20 to 500",
         "DSANLS outperforms the others for all k; errors fall as k grows, and all take longer.",
         (*(name for name in DSANLS_NAMES if name.startswith("RCV1")), SIMULATED, DAMPED, FEW), fig4_cases,
-        fig4_measure, fig4_judge, fig4_table, fig4_figure, {Size.QUICK: 1.5, Size.FULL: 10},
+        fig4_measure, fig4_judge, fig4_table, fig4_figure, {Size.QUICK: 0.5, Size.FULL: 5},
         ("data", "method", "damping", "k", "seed", "t"),
         {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_why.fig4,
     ),
@@ -70,7 +70,7 @@ EXPERIMENTS = (
         "whichever random matrix is used.",
         (*DSANLS_NAMES, f"{DAMPED}; of projected gradients they count in units of the gram's largest eigenvalue", SCALED),
         dsanls_solvers.cases, dsanls_solvers.measure, dsanls_solvers.judge, dsanls_solvers.table, dsanls_solvers.figure,
-        {Size.QUICK: 1.5, Size.FULL: 10}, CURVE, {"error": 1e-6}, DSANLS_SETS,
+        {Size.QUICK: 0.5, Size.FULL: 5}, CURVE, {"error": 1e-6}, DSANLS_SETS,
     ),
     Experiment(
         "dsanls", "fig6", "Secure methods, rows spread evenly: error over time",
@@ -78,7 +78,7 @@ EXPERIMENTS = (
         "but consistently better than both.",
         (*NAMED, TIME, FEWER, SEEDS), dsanls_secure.error_cases, dsanls_secure.error_measure(dsanls_secure.UNIFORM),
         dsanls_secure.fig6_judge, dsanls_secure.error_table, dsanls_secure.error_figure,
-        {Size.QUICK: 1.5, Size.FULL: 8}, ROUNDS, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_secure.why,
+        {Size.QUICK: 0.5, Size.FULL: 4}, ROUNDS, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_secure.why,
     ),
     Experiment(
         "dsanls", "fig7", "Secure methods, half of the rows at one node: error over time",
@@ -86,14 +86,14 @@ EXPERIMENTS = (
         "perform well.",
         (*NAMED, HALF, TIME, FEWER, SEEDS), dsanls_secure.error_cases, dsanls_secure.error_measure(dsanls_secure.SKEWED),
         dsanls_secure.fig7_judge, dsanls_secure.error_table, dsanls_secure.error_figure,
-        {Size.QUICK: 1.5, Size.FULL: 8}, ROUNDS, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_secure.why,
+        {Size.QUICK: 0.5, Size.FULL: 4}, ROUNDS, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS, reason=dsanls_secure.why,
     ),
     Experiment(
         "dsanls", "fig8", "Secure methods, rows spread evenly: iterations a second over nodes",
         "All methods exhibit good scalability on all data sets but FACE; Syn-SSD-UV has the lowest time per iteration.",
         (*NAMED, TIME, FEWER, TEN), dsanls_secure_nodes.scale_cases, dsanls_secure_nodes.scale_measure(dsanls_secure.UNIFORM),
         dsanls_secure_nodes.fig8_judge, dsanls_secure_nodes.scale_table, dsanls_secure_nodes.scale_figure,
-        {Size.QUICK: 1.5, Size.FULL: 6}, NODES, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS,
+        {Size.QUICK: 0.5, Size.FULL: 4}, NODES, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS,
         reason=partial(dsanls_secure_nodes.why, parties=dsanls_secure_nodes.SHRINKS),
     ),
     Experiment(
@@ -101,7 +101,7 @@ EXPERIMENTS = (
         "Barriers make the synchronous methods' time per iteration nearly flat over nodes; asynchronous methods scale decently.",
         (*NAMED, HALF, TIME, FEWER, TEN), dsanls_secure_nodes.scale_cases, dsanls_secure_nodes.scale_measure(dsanls_secure.SKEWED),
         dsanls_secure_nodes.fig9_judge, dsanls_secure_nodes.scale_table, dsanls_secure_nodes.scale_figure,
-        {Size.QUICK: 1.5, Size.FULL: 6}, NODES, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS,
+        {Size.QUICK: 0.5, Size.FULL: 4}, NODES, {"error": 1e-4, "bytes": 0.0}, DSANLS_SETS,
         reason=partial(dsanls_secure_nodes.why, parties=dsanls_secure_nodes.STAYS),
     ),
 )  # fmt: skip
