@@ -100,7 +100,7 @@ FIG2 = Experiment(
     "iPALM is significantly faster, and “alignment awareness impacts runtime only insignificantly”.",
     (BLOCKS, "2 to 50 clients, m = 100, k = 10, 6 rounds of 20 local steps; shortage: 2,000 rows in all, surplus: 100 of each client; "
      "the paper has a GPU and does not say its sizes"),
-    fig2_cases, fig2_measure, fig2_judge, fig2_table, fig2_figure, {Size.QUICK: 1.5, Size.FULL: 8},
+    fig2_cases, fig2_measure, fig2_judge, fig2_table, fig2_figure, {Size.QUICK: 0.4, Size.FULL: 4},
     ("data", "method", "clients", "seed"), {"rmsd": 1e-4},
     reason="Half of the eight methods are robust, the four of FNMF; plain averages, whose parties start apart as in Algorithm 2, double "
     "their deviation. LAP and SK are within a few percent of each other in both settings. Time: an alignment is made at every local "

@@ -119,7 +119,7 @@ FIG4 = Experiment(
     "earlier than iPALM”, and “exhibits resilience at least on par with the differentially-private FedProx and FedAvg”.",
     (BLOCKS, "ten clients, 2,000 rows, m = 100, k = 10, 6 rounds of 20 local steps; noise as the paper states it with Δ = 1, for the "
      "paper gives no Δ: these ε are no guarantee"),
-    fig4_cases, fig4_measure, fig4_judge, fig4_table, fig4_figure, {Size.QUICK: 2.0, Size.FULL: 6},
+    fig4_cases, fig4_measure, fig4_judge, fig4_table, fig4_figure, {Size.QUICK: 0.5, Size.FULL: 2},
     ("data", "method", "epsilon", "seed"), {"rmsd": 1e-4},
     reason="At the largest noise FNMF falls behind FedAvg by a few percent, and that is its proximity, not its alignment. Tried at ε = 0.1 "
     "(Gaussian, two seeds, γ = 0.1), LAP was hardly better than no alignment or a random one, so that nothing was left to align; "

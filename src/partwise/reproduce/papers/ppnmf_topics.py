@@ -195,7 +195,7 @@ SETS = {name: TOPICS_SETS[name] for name in NEWS}
 FIG4 = Experiment(
     "ppnmf", "fig4", "Topic words, non-private and private",
     "“The topic word distribution looks almost similar for private and non-private mechanism”.",
-    (*NAMED, FORMS), cases, fig4_measure, fig4_judge, fig4_table, fig4_figure, {Size.QUICK: 1.0, Size.FULL: 30},
+    (*NAMED, FORMS), cases, fig4_measure, fig4_judge, fig4_table, fig4_figure, {Size.QUICK: 0.1, Size.FULL: 1.5},
     ("data", "method", "seed", "topic"), {"cosine": 1e-3}, SETS,
     reason="Words stay because topics stay near their start, NNDSVD of the data, which no ε covers: of the ten first words on Guardian 94 "
     "to 96 % are the start's (see table 3). Rows of length one change little, for texts by tf-idf are short either way (a mean "
@@ -208,7 +208,7 @@ TABLE3 = Experiment(
     "UCI-news, “very close to each other”.",
     (*NAMED, FORMS, "TC-W2V of the ten first words, with word vectors by latent semantic analysis of the same texts in place of "
      "word2vec's; NPMI beside it"),
-    cases, table3_measure, table3_judge, table3_table, None, {Size.QUICK: 1.0, Size.FULL: 30}, ("data", "method", "seed"),
+    cases, table3_measure, table3_judge, table3_table, None, {Size.QUICK: 0.1, Size.FULL: 1.5}, ("data", "method", "seed"),
     {"coherence": 1e-3, "npmi": 1e-3}, SETS,
     reason="Topics are near in coherence, but by 5 to 8 % below rather than by 3, and do not grow with ε on Guardian: of the ten first "
     "words 94 to 96 % are those of the start, NNDSVD of the data (non-private: 81 %), whose coherence is 0.395 where private topics "
