@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from partwise.comm import Network
@@ -137,8 +138,10 @@ def table2_measure(case: Case, size: Size) -> list[Row]:
     name, planted = str(case["data"]), case["data"] in PLANTED
     k, limit = size.pick((3, 10), (K, 300) if planted else (10, 60), (K, 1500) if planted else (10, 1000))
     X = TABLE2[name](size)
-    if sp.issparse(X) and X.shape[0] < X.shape[1]:
-        X = sp.csr_array(X.T)  # cut along its longer side by all methods, as DID would of itself
+    if (
+        X.shape[0] < X.shape[1]
+    ):  # cut along its longer side by all methods, as DID would of itself: else the order of updates differs
+        X = sp.csr_array(X.T) if sp.issparse(X) else np.ascontiguousarray(X.T)
     init = "random" if planted or size is Size.TINY else "kmeans"
     rows = follow(one(str(case["method"])), X, k, 0, limit, stop=converged(limit, 0.0 if planted else 1e-4), init=init)
     return [{name: rows[-1][name] for name in ("t", "seconds", "talking", "messages", "error")}]
