@@ -172,7 +172,7 @@ def test_lifting_is_the_product_with_the_transpose(kind, start):
     S, m, width = sketch(kind, 1500, 60, 3, 2, W), 1500, 400
     F = np.random.default_rng(1).random((4, 60))
     whole = F @ matrix(kind, m, 60, 3, 2).T
-    lifted = S.lift(F, start, width)
+    lifted = S.lift(F, start, width, 5000)
     assert (lifted is None) == (kind in ("gaussian", "srht"))
     if lifted is not None:
         index, part = lifted
@@ -184,10 +184,13 @@ def test_lifting_is_the_product_with_the_transpose(kind, start):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("flipped", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_with_a_sketched_sparse_X_are_those_with_a_dense_one(kind, flipped, dtype):
-    A = data(50, 400, dtype)
+@pytest.mark.parametrize("rows", [50, 500])
+def test_products_with_a_sketched_sparse_X_are_those_with_a_dense_one(kind, flipped, dtype, rows):
+    """A few rows are sketched, and many are multiplied with what is brought back from the sketch."""
+    A = data(rows, 400, dtype)
     F = np.random.default_rng(1).random((4, 60)).astype(dtype)
     S = sketch(kind, 1500, 60, 3, 2, W)
+    assert (S.lift(F, 300, 400, rows) is not None) == (kind == "subsample" or (kind == "count" and rows == 500))
     X = as_matrix(sp.csr_array(A.T)).T if flipped else as_matrix(sp.csr_array(A))
     expected = F @ S.apply(A, 300).T
     made = X.times_sketched(F, S, 300)

@@ -116,7 +116,7 @@ class Sparse(Entries):
 
     def times_sketched(self, F: Array, sketch: Sketch, start: int = 0) -> Array:
         """F Sᵀ Xᵀ from the right where S is sparse itself: X S, which is dense, is never formed; O(nnz k), or of the chosen columns."""
-        lifted = sketch.lift(F, start, self.shape[1])
+        lifted = sketch.lift(F, start, self.shape[1], self.shape[0])
         if lifted is None:
             return self._times_panels(F, sketch, start)
         index, G = lifted

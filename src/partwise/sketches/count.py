@@ -13,7 +13,13 @@ from partwise.currency import Array
 from partwise.randomness import BLOCK, column_blocks
 from partwise.sketches.seeded import Seeded
 
+LIFTED = 64  # entries of a dense sketched row are made and multiplied in the time that one column is brought back from a sketch
 PANEL = 128  # rows of a C-ordered A that are transposed at a time
+
+
+def worth_lifting(rows: int, width: int, d: int) -> bool:
+    """Whether F Sᵀ (k, width) is made sooner than X S (rows, d)."""
+    return rows * d >= LIFTED * width
 
 
 @final
@@ -35,8 +41,10 @@ class CountSketch(Seeded):
             out[row : row + PANEL] = (St @ np.ascontiguousarray(A[row : row + PANEL].T)).T
         return out
 
-    def lift(self, F: Array, start: int, width: int) -> tuple[None, Array]:
-        """As `Seeded.lift`: every column is one of F, up to its sign."""
+    def lift(self, F: Array, start: int, width: int, rows: int) -> tuple[None, Array] | None:
+        """As `Seeded.lift`: every column is one of F, up to its sign. For a few rows, as a rank of many has them, that is too many."""
+        if not worth_lifting(rows, width, self.d):
+            return None
         bucket, sign = self._rows(start, start + width)
         return None, F[:, bucket] * sign.astype(F.dtype)
 

@@ -34,10 +34,10 @@ class Seeded(ABC):
     def apply(self, A: Any, start: int = 0) -> Array:
         """(r, d): A S[start : start + width], for a dense or scipy-sparse A (r, width)."""
 
-    def lift(self, F: Array, start: int, width: int) -> tuple[NDArray[np.intp] | None, Array] | None:
+    def lift(self, F: Array, start: int, width: int, rows: int) -> tuple[NDArray[np.intp] | None, Array] | None:
         """F Sᵀ for F (r, d), in columns start … start + width: (which of them are not zero, or None for all; these columns).
 
-        None where a row of S has many entries, and nothing would be saved by it.
+        None where X S is sooner made than that for an X of so many rows: where a row of S has many entries, or X has few rows.
         """
         return None
 

@@ -32,7 +32,7 @@ class Subsample(Seeded):
         out[:, low:high] = taken
         return out
 
-    def lift(self, F: Array, start: int, width: int) -> tuple[NDArray[np.intp], Array]:
+    def lift(self, F: Array, start: int, width: int, rows: int) -> tuple[NDArray[np.intp], Array]:
         """As `Seeded.lift`: the chosen columns alone are not zero."""
         low, high, index = self._within(start, width)
         return index, F[:, low:high] * F.dtype.type(self._scale)

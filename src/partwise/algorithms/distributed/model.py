@@ -21,6 +21,7 @@ from partwise.algorithms.single.problem import Problem
 from partwise.comm import Cost, Network
 from partwise.data import Layout
 from partwise.errors import OptionError
+from partwise.sketches.count import worth_lifting
 from partwise.updates import Bpp, Hals
 
 CYCLE = 20  # iterations whose messages are averaged: some come now and then
@@ -178,10 +179,7 @@ def _sketching(problem: Problem, cut: Layout, step: Distributed) -> Work:
     for d, side, own in zip(step.inner.sizes, (m, n), _held(cut), strict=True):
         if d == side:
             products += 2 * held * k
-        elif problem.sparse and kind in (
-            "subsample",
-            "count",
-        ):  # multiplied entry by entry: those of chosen columns, or all
+        elif _lifted(problem, kind, own, side, d):  # multiplied entry by entry: those of chosen columns, or all
             products += held * TOUCH + 2 * held * k * (d / side if kind == "subsample" else 1)
             sweeps += d * k**2
         else:
@@ -190,6 +188,10 @@ def _sketching(problem: Problem, cut: Layout, step: Distributed) -> Work:
             extra += 0 if problem.sparse else own * d
         sweeps += own * 3 * k**2
     return Work(products, sweeps, extra)
+
+
+def _lifted(problem: Problem, kind: str, own: float, side: int, d: int) -> bool:
+    return problem.sparse and (kind == "subsample" or (kind == "count" and worth_lifting(int(own), side, d)))
 
 
 def _touched(kind: str, entries: float, d: int, side: int) -> float:
