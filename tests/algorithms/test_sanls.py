@@ -62,6 +62,16 @@ def test_dense_and_sparse_meet_the_same_sketch(kind, monkeypatch):
         np.testing.assert_allclose(there.H, plain.H, rtol=1e-8, atol=1e-11)
 
 
+@pytest.mark.parametrize("every", [1, 3])
+def test_the_loss_is_measured_as_often_as_is_asked_and_changes_nothing_else(every):
+    start = problem()
+    states, seldom = run("sanls", *start, measured=every), run("sanls", *start)
+    assert [t for t, state in enumerate(states) if np.isfinite(state.loss)] == list(range(0, 21, every))
+    np.testing.assert_array_equal(states[-1].H, seldom[-1].H)
+    with pytest.raises(OptionError, match="measured=0; expected a positive whole number"):
+        run("sanls", *start, measured=0)
+
+
 def test_another_seed_is_another_run():
     start = problem()
     one, two = (run("sanls", *start, 3, seed=seed, sketch_size=0.3)[-1].H for seed in (1, 2))

@@ -115,8 +115,12 @@ def admm(problem: Problem, *, rho: float | str = "auto", steps: int = 5) -> Iter
 def sanls(
     problem: Problem, *, sketch: str = "count", sketch_size: float | str = "auto", inner: str = "pcd",
     damping: tuple[float, float] = (0.1, 0.003), relative_damping: bool = True, bounded: bool = False,
+    measured: int | str = "auto",
 ) -> Sanls:  # fmt: skip
-    """SANLS: each pair from a sketch of X; `sketch_size` is a fraction of either side, `damping` (α, β) of μ_t = α + β t."""
+    """SANLS: each pair from a sketch of X; `sketch_size` is a fraction of either side, `damping` (α, β) of μ_t = α + β t.
+
+    The loss is measured every `measured` iterations; "auto": as seldom as it takes for that to cost less than the iterations.
+    """
     if sketch not in KINDS:
         raise OptionError(f"sketch={sketch!r} is not known; expected one of: {', '.join(KINDS)}.")
     if inner not in ("pcd", "pgd"):
@@ -129,7 +133,7 @@ def sanls(
         raise OptionError(
             "damping starts at 0, so the first gradient step would be endless; begin with a positive number."
         )
-    every = measure_every(problem.shape, sizes)
+    every = measure_every(problem.shape, sizes) if measured == "auto" else whole(measured, "measured")
     return Sanls(sketch, sizes, careful, problem.dress, inner, bounded, problem.penalty, problem.seed, every)
 
 

@@ -43,12 +43,13 @@ def measure(case: Case, size: Size) -> list[Row]:
     inner, sketch = str(case["method"]).lower().split("/")
     data = str(case["data"])
     chosen = {"sketch": SKETCHES[sketch.upper()], "inner": inner, **options(str(case["damping"]))}
+    chosen["measured"] = size.pick(10, 10, 2)
     if inner == "pgd":
         chosen["relative_damping"] = True  # as they stand, all of the grid is too long a step for these data
     k, iterations = size.pick(3, 20, 100), size.pick(20, 40, 8 if data == "MNIST" else 16)
     one = Ours("sanls", "sanls", chosen)
     rows = curves.follow(one, DATA[data](size), k, int(case["seed"]), Limits(1e9, iterations, settles=False))
-    return [row for row in rows if row["t"] % size.pick(10, 10, 2) == 0]
+    return [row for row in rows if row["t"] % chosen["measured"] == 0]
 
 
 def judge(rows: Rows) -> list[Finding]:
