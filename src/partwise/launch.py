@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
-# (launcher, its number of processes, this one's number); the first pair that is there speaks
+# (launcher, its number of processes, this one's number); the first pair that is there speaks, but see `started`
 LAUNCHERS = (
     ("mpiexec", "PMI_SIZE", "PMI_RANK"),  # MPICH, Intel MPI, MVAPICH
     ("mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),  # Open MPI
@@ -39,20 +39,17 @@ ALONE = Started(1, 0, None)
 def started(environment: Mapping[str, str] | None = None) -> Started:
     """Whether this process is one of several, by the environment alone."""
     seen = os.environ if environment is None else environment
-    if _by_srun(seen):
-        return Started(int(seen["SLURM_STEP_NUM_TASKS"]), int(seen["SLURM_PROCID"]), "srun")
+    told: list[Started] = []
     for launcher, size, rank in LAUNCHERS:
         if launcher == "srun" and "SLURM_STEP_ID" not in seen:
             continue  # a batch script's own process, not one of srun's
         if seen.get(size, "").isdigit() and seen.get(rank, "").isdigit():
-            return Started(int(seen[size]), int(seen[rank]), launcher)
-    return ALONE
-
-
-def _by_srun(seen: Mapping[str, str]) -> bool:
-    """Whether MPI's numbers are those of srun's step: an mpiexec inside of a step counts its own."""
-    told = [seen.get(name, "") for name in ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "PMI_SIZE", "PMI_RANK")]
-    return "SLURM_STEP_ID" in seen and all(map(str.isdigit, told)) and told[:2] == told[2:]
+            told.append(Started(int(seen[size]), int(seen[rank]), launcher))
+    if not told:
+        return ALONE
+    first, last = told[0], told[-1]
+    # srun --mpi=pmi2 sets the numbers of mpiexec too, to the same; an mpiexec inside of a step counts its own
+    return last if last.by == "srun" and last[:2] == first[:2] else first
 
 
 def let_rank_0_speak() -> None:
